@@ -42,7 +42,7 @@ class BoundedCache(Generic[Key, Value]):
             del self._values[oldest]
             self._bytes -= size
 
-    def clear(self) -> object:
+    def clear(self) -> tuple[dict[Key, Value], dict[Key, int]]:
         """Remove every value; return what held them, which takes milliseconds to free if they are many."""
         removed = self._values, self._sizes
         self._values, self._sizes, self._bytes = {}, OrderedDict(), 0

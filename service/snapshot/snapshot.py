@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Interval at which workers read the publication: with the time to map the file, all have swapped within 200 ms.
 _POLL_SECONDS: Final = 0.05
 _RETRY_SECONDS: Final = 1
+_FREED_AT_ONCE: Final = 256  # in a tenth of a millisecond
+_TURN_SECONDS: Final = 1e-5  # for other threads
 _log = logging.getLogger(__name__)
 
 
@@ -112,17 +115,29 @@ class SnapshotHolder:
 
     async def swap(self, snapshot: Snapshot, publication: Publication) -> None:
         """Serve the snapshot of a publication from now on."""
-        retired: list[object] = [self.current]
+        retired = [self.current]
         self.current, self.schema = snapshot, snapshot.dataset.schema
-        retired += [cache.clear() for cache in self.caches]
+        kept = [part for cache in self.caches for part in cache.clear()]
         self._record(publication)
         self.slot.set_generation(snapshot.generation)
         self.has_data.set()
-        # Unmapping a large file takes 10 ms or more, which must not block the event loop.
-        await asyncio.to_thread(retired.clear)
+        await asyncio.to_thread(_free, kept, retired)
 
     def _record(self, publication: Publication) -> None:
         self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
+
+
+def _free(kept: Iterable[dict[Any, Any]], retired: list[Snapshot | None]) -> None:
+    """Free what was made of a snapshot, and unmap it: ten milliseconds or more, which must not block the event loop.
+
+    No other thread runs while an object is freed with all that it refers to: many are freed a few at a time.
+    """
+    for part in kept:
+        while part:
+            for _ in range(min(_FREED_AT_ONCE, len(part))):
+                part.popitem()
+            sleep(_TURN_SECONDS)
+    retired.clear()
 
 
 def _map_snapshot(publication: Publication, file: Path) -> Snapshot:

@@ -16,7 +16,7 @@ from service.web.headers.header_lines import HeaderLines
 
 _SERVER: Final = f"store-directory/{__version__}"
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
-SHORT_BYTES: Final = 4 << 10
+_SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
 _LINE_END: Final = "\r\n"
@@ -57,7 +57,7 @@ class Response(msgspec.Struct, frozen=True):
         head = _LINE_END.join((start, *answer.headers, *self.headers, *connection, _LINE_END)).encode("ascii")
         if method == hdrs.METH_HEAD:
             return (head,)
-        return (b"".join((head, *pieces)),) if length < SHORT_BYTES else (head, *pieces)
+        return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
 
 
 def held_bytes(pieces: Pieces) -> int:

@@ -40,5 +40,5 @@ class JsonRecord(BodyFormat, frozen=True, eq=False):
     row: memoryview
 
     async def body(self) -> Body:
-        """Return the row."""
-        return Body((self.row,))
+        """Return a copy of the row, so that nothing of an answer that is kept is known to the garbage collector."""
+        return Body((bytes(self.row),))

@@ -81,7 +81,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def tags(self, codings: Sequence[Coding]) -> Sequence[str]:
         """Return the entity tags of the answer in some content codings."""
-        return [self.tag(coding) for coding in codings]
+        return tuple(map(self.tag, codings))
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""

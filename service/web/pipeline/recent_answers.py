@@ -1,6 +1,6 @@
 """Answers that were just given: what is asked again is looked up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -8,9 +8,8 @@ import msgspec
 from service.engine.bounded_cache import BoundedCache
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.answer import Answer
-from service.web.answers.response import SHORT_BYTES, held_bytes
+from service.web.answers.response import held_bytes
 from service.web.headers.conditional import evaluate_conditions
-from service.web.headers.content_coding import Coding
 from service.web.pipeline.encoded_bodies import encoded_body, unchanged
 from service.web.pipeline.plan import Representation
 from service.web.pipeline.routes import Call, ResourceRoute
@@ -28,39 +27,34 @@ _CHARACTER_BYTES: Final = 16
 _Key: TypeAlias = tuple[str, str, str, Wanted]
 
 
-class GivenAnswer(msgspec.Struct, frozen=True, gc=False):
+class GivenAnswer(msgspec.Struct, eq=False, gc=False):
     """An answer that was given, with what decides the conditions of the next request for it.
 
-    coding  that of the 200; None if it depends on a length that is not known
-    ok      the 200; None if only a 304 was given
+    tag    that of the 200; None if its coding depends on a length that is not known
+    ok     the 200; None if only a 304 was given
+    _tags  those in the content codings that the request accepts, once there was a condition
     """
 
     representation: Representation
-    coding: Coding | None
+    tag: str | None
     ok: Answer | None
+    _tags: Sequence[str] = ()
 
     def answer(self, fields: RequestFields) -> Answer | None:
         """Return the answer to a request, None if it has to be made. Raises `PreconditionFailed`."""
         if fields.is_conditional:
-            representation = self.representation
-            tag = evaluate_conditions(fields.all, representation.tags(fields.codings), representation.common.modified)
-            if tag == "" and self.coding is not None:
-                tag = representation.tag(self.coding)
+            if not self._tags:
+                self._tags = self.representation.tags(fields.codings)
+            tag = evaluate_conditions(fields.all, self._tags, self.representation.common.modified)
             if tag is not None:
-                return representation.not_modified(tag) if tag else None
+                named = tag or self.tag
+                return None if named is None else self.representation.not_modified(named)
         return self.ok
 
     @property
     def nbytes(self) -> int:
         """Its memory in bytes, without what depends on the length of the request."""
         return _OVERHEAD_BYTES + (0 if self.ok is None else held_bytes(self.ok.pieces))
-
-
-def _joined(answer: Answer) -> Answer:
-    """Return an answer whose body, if it is short, is one piece: nothing of it is known to the garbage collector."""
-    if answer.length > SHORT_BYTES:
-        return answer
-    return msgspec.structs.replace(answer, pieces=(b"".join(answer.pieces),))
 
 
 class RecentAnswers:
@@ -87,13 +81,13 @@ class RecentAnswers:
         snapshot, plan, codings = self._snapshots.current, route.plan(call), fields.codings
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
             answer, ok = plan.representation.not_modified(tag), None
-            coding = codings[0] if len(codings) == 1 else None
+            known_tag = tag if len(codings) == 1 else None
         else:
             body = await encoded_body(plan, codings)
             answer = ok = plan.ok(body)
-            coding = body.coding
+            known_tag = plan.representation.tag(body.coding)
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = GivenAnswer(plan.representation, coding, ok and _joined(ok))
+            entry = GivenAnswer(plan.representation, known_tag, ok)
             given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
         return answer
