@@ -84,7 +84,7 @@ def test_no_data_file_of_the_package_is_ignored_by_git_and_so_left_out_of_the_wh
 def test_the_image_is_built_of_all_that_the_wheel_is_made_of() -> None:
     built = PYPROJECT["tool"]["hatch"]
     wheel = built["build"]["targets"]["wheel"]
-    needed = {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"], *wheel["packages"], *wheel["force-include"]}
-    needed |= {hook["path"] for hook in built["metadata"]["hooks"].values()}
+    needed = {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"], *wheel["packages"]}
+    needed |= wheel["force-include"].keys() | {hook["path"] for hook in built["metadata"]["hooks"].values()}
     kept = re.findall(r"^!(.+)$", (ROOT / ".containerignore").read_text(), re.MULTILINE)
     assert needed <= set(kept)
