@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
@@ -171,12 +171,14 @@ def _of_process(pid: int, name: str) -> str:
 
 
 @contextmanager
-def started(*arguments: str | Path, log: str | Path = "", **settings: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str | Path, log: str | Path = "", program: Sequence[str] = PROGRAM, **settings: str
+) -> Iterator[subprocess.Popen[str]]:
     """Start the service on a free port, in a process group of its own, with its log in a file if one is named.
 
     It is killed at the end: a test that fails does not wait for it.
     """
-    command = [*PROGRAM, "serve", "--port", "0", *map(str, arguments)]
+    command = [*program, "serve", "--port", "0", *map(str, arguments)]
     with (
         Path(log or os.devnull).open("a") as opened,
         subprocess.Popen(
@@ -202,9 +204,11 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def serving(*arguments: str | Path, log: str | Path = "", **settings: str) -> Iterator[Running]:
+def serving(
+    *arguments: str | Path, log: str | Path = "", program: Sequence[str] = PROGRAM, **settings: str
+) -> Iterator[Running]:
     """Run the service on a free port until it is ready, and stop it afterwards."""
-    with started(*arguments, log=log, **settings) as process:
+    with started(*arguments, log=log, program=program, **settings) as process:
         assert process.stdout is not None
         printed = ""
         for line in process.stdout:

@@ -15,7 +15,7 @@ from bench.wire.shapes import STORES_PATH
 from service.baking.baked_file import load_baked
 from service.engine.clusters import TooManyCells
 from service.engine.map_clusters import map_clusters
-from service.engine.page import count_facets, page
+from service.engine.page import page
 from service.loading.acceptance import accept
 from service.loading.dataset import load
 from service.model.attributes import NO_ATTRIBUTES
@@ -88,8 +88,6 @@ class Directory:
         except TooManyCells as error:
             yield [msgspec.json.encode({"detail": str(error)})]
         else:
-            for _ in count_facets(self._stores, parsed.query):
-                yield ()
             found = page(self._stores, parsed.query)
             yield wrap(opening(parsed.query, found.total_count), found.rows, found.facets)
 

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
+from threading import Lock
 from typing import Final, Generic, TypeVar
 
 # Memory of an entry beside its value: the key without what it refers to, and where both are listed.
@@ -15,13 +16,15 @@ class BoundedCache(Generic[Key, Value]):
     """Values by key, up to a total size in bytes; the oldest are evicted first.
 
     A key contains everything that the cached value depends on, except the immutable owner of the cache.
-    Eviction is first in, first out, not least recently used, so that a hit is a single dictionary lookup.
+    Eviction is first in, first out, not least recently used, so that a hit is a single dictionary lookup. Threads may
+    share it.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._values: dict[Key, Value] = {}
         self._sizes = OrderedDict[Key, int]()  # whose first item is found at once, unlike that of a dictionary
         self._bytes, self.max_bytes = 0, max_bytes
+        self._changing = Lock()
         self.get = self._values.get
 
     def __iter__(self) -> Iterator[Value]:
@@ -35,16 +38,18 @@ class BoundedCache(Generic[Key, Value]):
         size += ENTRY_BYTES
         if size > self.max_bytes:
             return
-        self._bytes += size - self._sizes.pop(key, 0)
-        self._values[key], self._sizes[key] = value, size
-        while self._bytes > self.max_bytes:
-            oldest, size = self._sizes.popitem(last=False)
-            del self._values[oldest]
-            self._bytes -= size
+        with self._changing:
+            self._bytes += size - self._sizes.pop(key, 0)
+            self._values[key], self._sizes[key] = value, size
+            while self._bytes > self.max_bytes:
+                oldest, size = self._sizes.popitem(last=False)
+                del self._values[oldest]
+                self._bytes -= size
 
     def clear(self) -> tuple[dict[Key, Value], dict[Key, int]]:
         """Remove every value; return what held them, which takes milliseconds to free if they are many."""
-        removed = self._values, self._sizes
-        self._values, self._sizes, self._bytes = {}, OrderedDict(), 0
-        self.get = self._values.get
+        with self._changing:
+            removed = self._values, self._sizes
+            self._values, self._sizes, self._bytes = {}, OrderedDict(), 0
+            self.get = self._values.get
         return removed

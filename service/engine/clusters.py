@@ -13,6 +13,7 @@ from service.engine.bitmap import Bitmap, count, count_between, is_set, pack, po
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
+from service.engine.long_work import announce
 from service.engine.mercator import AXIS, AXIS_BITS, MortonCodes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
@@ -22,6 +23,7 @@ from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
 _TILES: Final = 400  # a box is covered by at most this many cells
+_STEPS: Final = 4  # of each row that is looked at alone
 _FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
 _Integers = NDArray[np.int64]
@@ -177,6 +179,7 @@ def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
 
 def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box among those at some places, ascending."""
+    announce(_STEPS * len(places))
     points = _Points.of(locations.z_order)[places]
     inside = points.inside(locations, box)
     if inside is not None:
@@ -186,6 +189,7 @@ def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: in
 
 def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box, those at the places in a mask, or all."""
+    announce(locations.count)
     z_order = locations.z_order
     points, zooms = _Points.of(z_order), z_order.zooms
     inside = points.inside(locations, box)

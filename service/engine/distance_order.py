@@ -10,6 +10,7 @@ from service.engine.bitmap import is_set, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords
+from service.engine.long_work import announce
 from service.engine.selection import ListedRows, RowBitmap, Selection
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
 from service.model.coordinates import Position
@@ -28,6 +29,7 @@ _NEARBY_FRACTION: Final = 8
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
 _SORTED: Final = 4000  # sorting this many rows takes as long as finding those of a page
 _WITH_DISTANCE: Final = 100
+_SORTING: Final = 8  # to sort a row by distance takes as long as to look at so many
 _NO_ROWS: Final = np.empty(0, np.int32)
 _PRECISION: Final = 2e-7  # of cosines in single precision
 
@@ -145,6 +147,7 @@ class DistanceOrder(Selection):
 
         Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
+        announce(self._locations.count)
         if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
             return positions(self._found.bitmap)[: self._located], ranks
         nearness = self._locations.nearness(self._point)
@@ -173,6 +176,7 @@ class NearestRows(ListedRows):
 
 def order_rows(locations: Locations, point: Position, rows: Rows) -> NearestRows:
     """Return rows, ascending, in the order of their distance."""
+    announce(_SORTING * len(rows))
     places = locations.places.take(rows)
     others, total = _NO_ROWS, len(rows)
     if int(places.max(initial=0)) >= locations.count:

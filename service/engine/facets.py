@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from service.engine.bitmap import unpack
 from service.engine.column import Column, Rows
+from service.engine.long_work import announce
 from service.engine.projection import decode_rows, members
 from service.engine.select import are_many, find, intersection
 from service.engine.selection import RowBitmap, RowList
@@ -40,6 +41,7 @@ class Matches:
         """Return the facet of a field. Recent facets are cached."""
         facet = self._table.facets.get((self._criteria, name))
         if facet is None:
+            announce(self._table.columns[name].null_code)
             facet = _facet(self._table, name, *self._count(name), total=self._total)
             self._table.facets.put((self._criteria, name), facet, facet.nbytes + self._criteria.nbytes)
         return facet
@@ -92,6 +94,7 @@ class Matches:
     @cached_property
     def _mask(self) -> NDArray[np.bool_]:
         """For each row whether it matches."""
+        announce(len(self._table))
         if isinstance(self._found, RowBitmap):
             return unpack(self._found.bitmap, len(self._table))
         mask = np.zeros(len(self._table), np.bool_)
@@ -101,6 +104,7 @@ class Matches:
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
     """Return how often each value of a field occurs in some rows, by code."""
+    announce(len(rows))
     return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
 
 

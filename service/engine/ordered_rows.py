@@ -5,7 +5,7 @@ from typing import Final
 
 from service.engine.column import Rows
 from service.engine.select import nearest, select
-from service.engine.selection import MarkedRows, Selection
+from service.engine.selection import Selection
 from service.engine.table import Table
 from service.model.query import Query
 from service.model.records import DISTANCE
@@ -24,7 +24,6 @@ def ordered(table: Table, query: Query, stop: int | None = None) -> Selection:
 
 def batches(table: Table, query: Query, order: Selection) -> Iterator[Rows]:
     """Yield all rows of an order, a few at a time: where they are divided depends on nothing else."""
-    order = order.in_passing() if isinstance(order, MarkedRows) else order
     for start in range(0, order.total, _BATCH_ROWS):
         span = range(start, min(start + _BATCH_ROWS, order.total))
         yield from table.rows.parts(order.slice(span, descending=query.descending), _BATCH_BYTES)

@@ -1,6 +1,6 @@
 """The page of a table that answers a query."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -49,14 +49,6 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
 def feature_page(table: Table, query: Query) -> Page:
     """Answer a query with features of GeoJSON instead of records."""
     return page(table, query, lambda *rows: [features(*rows)])
-
-
-def count_facets(table: Table, query: Query) -> Iterator[None]:
-    """Count the facets of a query for `page`, one by one: each takes milliseconds of a million rows."""
-    matches = Matches(table, query.criteria)
-    for name in query.facets or ():
-        matches.facet(name)
-        yield
 
 
 def _facets(table: Table, query: Query) -> Mapping[str, Facet]:

@@ -10,6 +10,7 @@ from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, is_dense, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions, predicates
 from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
+from service.engine.long_work import announce
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
@@ -104,12 +105,14 @@ def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """
     found = None if order == table.order_by else table.found.get((criteria, table.order_by))
     if isinstance(found, RowBitmap):
+        announce(len(table))
         return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
     if found is not None:
         return found
     fewest, *others = conditions(table, criteria)
     if are_many(fewest.count, table):
         return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
+    announce(fewest.count * (1 + len(others)))
     rows = fewest.rows()
     for condition in others:
         rows = condition.filter(rows)
@@ -163,6 +166,7 @@ def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[
 
 def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:
     """Return the bitmap of the rows that match all of some conditions, by position in an order."""
+    announce(len(table) * len(conditions))
     areas = [condition for condition in conditions if isinstance(condition, Area)]
     by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
     in_order = []

@@ -126,39 +126,12 @@ class ListedRows(Selection):
 
 
 class MarkedRows(Selection):
-    """A selection as the bitmap of its positions in the order of all rows, until a second page of it is requested.
-
-    `non_null_count` of all rows have a value in the sort field.
-    """
-
-    __slots__ = ("_found", "_is_repeated", "_order")
-
-    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(found.count, found.rank(non_null_count), max(found.nbytes, found.count * order.itemsize))
-        self._found: RowBitmap | None = found
-        self._order = order
-        self._is_repeated = False
-
-    def in_passing(self) -> Selection:
-        """Return the same rows, to be read once: no list is made of them."""
-        return self if self._found is None else _PassedRows(self._found, self._order, self._non_null_count)
-
-    def _between(self, start: int, stop: int) -> Rows:
-        if self._found is not None and self._is_repeated:
-            self._order, self._found = self._order.take(positions(self._found.bitmap)), None
-        self._is_repeated = True
-        if self._found is None:
-            return self._order[start:stop]
-        return self._order.take(self._found.positions(start, stop))
-
-
-class _PassedRows(Selection):
-    """A selection as the bitmap of its positions in the order of all rows; `non_null_count` of it have a value."""
+    """A selection as the bitmap of its positions in the order of all rows, of which `non_null_count` have a value."""
 
     __slots__ = ("_found", "_order")
 
     def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(found.count, non_null_count, found.nbytes)
+        super().__init__(found.count, found.rank(non_null_count), found.nbytes)
         self._found, self._order = found, order
 
     def _between(self, start: int, stop: int) -> Rows:

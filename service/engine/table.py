@@ -12,6 +12,7 @@ from service.engine.column import Column, Rows
 from service.engine.distance_order import NearestRows
 from service.engine.list_texts import ListTexts
 from service.engine.locations import Locations
+from service.engine.long_work import announce
 from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
@@ -125,6 +126,7 @@ class Table:
         """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
         bitmap = self._bitmaps.get((field, code, sort_by))
         if bitmap is None:
+            announce(len(self))
             mask = self.columns[field].codes == code
             bitmap = pack(mask if sort_by == self.order_by else mask.take(self.order(sort_by)))
             self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import Bitmap, is_dense, is_set, pack, positions
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Rows
+from service.engine.long_work import announce
 from service.engine.string_array import StringArray
 from service.model.words import Term
 
@@ -47,6 +48,7 @@ class TextIndex:
         """Return the bitmap of the rows that match a term. Recent ones are cached."""
         bitmap = self._bitmaps.get(match.term)
         if bitmap is None:
+            announce(match.count)
             bitmap = pack(match.mask())
             self._bitmaps.put(match.term, bitmap, bitmap.nbytes)
         return bitmap

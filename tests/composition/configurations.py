@@ -31,6 +31,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     baked        whether its source is a baked file, else a folder
     origin       the origin that may read replies, `*` for any
     rate_fields  whether replies have the fields of rates
+    module       runs `store-directory`
     """
 
     name: str
@@ -39,6 +40,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     rate_fields: bool
     options: Sequence[str] = ()
+    module: str = "service"
 
     def arguments(self, data: Path, keys: Path) -> list[str | Path]:
         """Return the arguments of `serve`."""
@@ -60,6 +62,7 @@ SERVICES: Final[Sequence[Configuration]] = (
         origin=LISTED_ORIGIN,
         rate_fields=False,
         options=("--response-cache", "1"),  # smaller than the answers of a run: entries are evicted
+        module="tests.composition.impatient_service",
     ),
     Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
 )

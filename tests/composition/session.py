@@ -1,5 +1,6 @@
 """A test session: send random requests to services while their data is replaced again and again."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -62,7 +63,9 @@ def _services(folder: Path, editions: Sequence[Edition], checker: Checker) -> It
             link = folder / f"data of {config.name}"
             link.symlink_to(editions[0].baked if config.baked else editions[0].folder)
             arguments = config.arguments(link, keys)
-            running = stack.enter_context(serving(*arguments, "--cache", folder / "cache", log=folder / config.name))
+            log, program = folder / config.name, (sys.executable, "-m", config.module)
+            started = serving(*arguments, "--cache", folder / "cache", log=log, program=program)
+            running = stack.enter_context(started)
             services.append(Service(config, running, link, editions[0], checker))
             stack.callback(services[-1].close)
         yield services

@@ -3,8 +3,6 @@
 from http import HTTPStatus
 from typing import Final
 
-from aiohttp import hdrs
-
 from service.engine.clusters import MAX_CELLS
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.features import ClusterCollection
@@ -13,10 +11,9 @@ from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser
 from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
 from service.web.formats.cluster_collection import GeoJsonClusters
-from service.web.pipeline.plan import Plan, Representation
+from service.web.pipeline.plan import Plan
 from service.web.pipeline.request_parameters import parser
 from service.web.pipeline.routes import Call, ResourceRoute
-from service.web.requests.request_fields import RequestFields
 
 _PATH: Final = "/clusters"
 
@@ -29,13 +26,7 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     def plan(call: Call) -> Plan:
         asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        representation, clusters = (
-            asked.representation(dataset.version, common),
-            GeoJsonClusters(dataset.stores, asked.query),
-        )
-        if call.fields.is_conditional and not _is_named(representation, call.fields):
-            _ = clusters.found  # an error comes before any condition (RFC 9110 section 13.2.1)
-        return Plan(representation, clusters)
+        return Plan(asked.representation(dataset.version, common), GeoJsonClusters(dataset.stores, asked.query))
 
     def describe(schema: Schema) -> Operation:
         return Operation(
@@ -54,9 +45,3 @@ def cluster_route(data: ServedData) -> ResourceRoute:
         )
 
     return ResourceRoute(path=_PATH, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
-
-
-def _is_named(representation: Representation, fields: RequestFields) -> bool:
-    """Return whether a condition has an entity tag of the answer, which only a client that got a 200 knows."""
-    conditions = [tag for name in (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH) for tag in fields.all.getall(name, ())]
-    return any(own in tag for own in representation.tags(fields.codings) for tag in conditions)

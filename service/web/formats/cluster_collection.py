@@ -1,6 +1,6 @@
 """GeoJSON: the clusters of a map."""
 
-from functools import cached_property
+from typing import ClassVar
 
 from service.engine.clusters import TooManyCells
 from service.engine.map_clusters import map_clusters
@@ -8,24 +8,22 @@ from service.engine.table import Table
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameters import ZOOM
 from service.model.query import Query
+from service.web.formats.engine_thread import found
 from service.web.pipeline.plan import Body, BodyFormat
 
 
-class GeoJsonClusters(BodyFormat, frozen=True, eq=False, dict=True):
+class GeoJsonClusters(BodyFormat, frozen=True, eq=False):
     """The clusters of a map."""
+
+    may_fail: ClassVar[bool] = True
 
     table: Table
     query: Query
 
-    @cached_property
-    def found(self) -> Body:
-        """The stores, found and counted. Raises `UnprocessableContent`."""
+    async def body(self) -> Body:
+        """Find and count the stores. Raises `UnprocessableContent`."""
         try:
-            return Body(map_clusters(self.table, self.query))
+            return Body(await found(map_clusters, self.table, self.query))
         except TooManyCells as error:
             zoom = ValidationError(("query", ZOOM.name), f"Value error, {error}", "value_error")
             raise UnprocessableContent([zoom]) from None
-
-    async def body(self) -> Body:
-        """Find and count the stores. Raises `UnprocessableContent`."""
-        return self.found

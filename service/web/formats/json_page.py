@@ -1,10 +1,9 @@
 """JSON: a page of records in its envelope, and a single record."""
 
-import asyncio
-
-from service.engine.page import count_facets, page
+from service.engine.page import page
 from service.engine.table import Table
 from service.model.envelope import opening, wrap
+from service.web.formats.engine_thread import found
 from service.web.headers.header_lines import HeaderLines
 from service.web.headers.links import link_lines, page_link_base
 from service.web.pipeline.plan import Body, BodyFormat
@@ -18,20 +17,14 @@ class JsonPage(BodyFormat, frozen=True, eq=False):
     asked: RequestParameters
 
     async def body(self) -> Body:
-        """Select and slice the rows; count each facet in a turn of its own."""
+        """Select and slice the rows, count facets."""
         query = self.asked.query
-        if query.facets:
-            await self._count_facets()
-        found = page(self.table, query)
-        return Body(wrap(opening(query, found.total_count), found.rows, found.facets), found.total_count)
+        rows = await found(page, self.table, query)
+        return Body(wrap(opening(query, rows.total_count), rows.rows, rows.facets), rows.total_count)
 
     def headers(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
         return link_lines(page_link_base(self.asked.raw), self.asked.query, total_count)
-
-    async def _count_facets(self) -> None:
-        for _ in count_facets(self.table, self.asked.query):
-            await asyncio.sleep(0)
 
 
 class JsonRecord(BodyFormat, frozen=True, eq=False):

@@ -12,6 +12,7 @@ from service.model.operation import COUNT_HEADER
 from service.model.query import Query
 from service.model.records import Resource
 from service.web.answers.stream import Stream
+from service.web.formats.engine_thread import found
 from service.web.headers.header_lines import HeaderLines
 from service.web.pipeline.plan import Body, BodyFormat
 
@@ -32,7 +33,7 @@ class WholeResult(BodyFormat, frozen=True, eq=False):
 
     async def body(self) -> Body:
         """Select the rows. The stream holds the table, and writes them when it is read."""
-        order = ordered(self.table, self.query)
+        order = await found(ordered, self.table, self.query)
         nbytes = 0
         if isinstance(order, DistanceOrder):
             order = await asyncio.get_running_loop().run_in_executor(_SORTING, order.listed)

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from service.model.errors import PreconditionFailed
 from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
 from service.web.pipeline.plan import Body, Plan
@@ -32,15 +33,21 @@ async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
 async def unchanged(plan: Plan, fields: RequestFields) -> str | None:
     """Return the tag of a plan's 304 if the client has its representation, else None. Raises `PreconditionFailed`.
 
-    Only if the client does not name the tag, and the coding depends on the length, is the body made.
+    The body is made only if the client does not name the tag, and the body may fail or its length decides the coding.
     """
     codings, representation = fields.codings, plan.representation
     tags = representation.tags(codings)
-    tag = evaluate_conditions(fields.all, tags, representation.common.modified)
+    try:
+        tag = evaluate_conditions(fields.all, tags, representation.common.modified)
+    except PreconditionFailed:
+        if plan.format.may_fail:
+            await plan.format.body()
+        raise
     if tag != "":
         return tag
-    depends_on_length = codings[0] is not IDENTITY and not plan.format.is_stream
-    return tags[codings.index(_choose(codings, await plan.format.body())) if depends_on_length else 0]
+    if plan.format.is_stream or (codings[0] is IDENTITY and not plan.format.may_fail):
+        return tags[0]
+    return tags[codings.index(_choose(codings, await plan.format.body()))]
 
 
 def _choose(codings: Sequence[Coding], body: Body) -> Coding:

@@ -34,13 +34,15 @@ class BodyFormat(msgspec.Struct, frozen=True, eq=False):
     """Makes the body of one plan from its rows, clusters or document.
 
     is_stream  whether the body is made while it is sent: it is encoded in any accepted coding, and not cached
+    may_fail   whether the body may raise: an error comes before any condition (RFC 9110 section 13.2.1)
     """
 
     is_stream: ClassVar[bool] = False
+    may_fail: ClassVar[bool] = False
 
     @abstractmethod
     async def body(self) -> Body:
-        """Make the body, with turns for other requests if it takes long. Raises `RequestError`."""
+        """Make the body, in a thread if it takes long. Raises `RequestError`."""
 
     def headers(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages and streams have any
         """Return the fields of a 200 that only this format has."""
