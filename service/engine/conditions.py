@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from service.engine.areas import box_area, circle_area
 from service.engine.column import Column, Rows, merge
 from service.engine.gathering import expand
+from service.engine.long_work import announce
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
 
 # Comparing with at most this many codes takes less time than looking them up.
 _FEW: Final = 8
+# To find a value takes as long as to look at so many rows.
+_FINDING: Final = 1000
 
 
 class Condition(Protocol):
@@ -119,6 +122,7 @@ def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate | List
 
 
 def _predicate(table: Table, query_filter: Filter) -> Predicate | ListPredicate:
+    announce(_FINDING * len(query_filter.keys))
     column, lists = table.columns[query_filter.field], table.lists.get(query_filter.field)
     if lists is not None:
         return ListPredicate(column, lists.having(query_filter.keys))

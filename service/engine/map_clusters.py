@@ -1,10 +1,12 @@
 """The clusters of a table that answer a query, as features of GeoJSON."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import UNSET
 
 from service.engine.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.long_work import announce
 from service.engine.projection import decode_rows
 from service.engine.row_features import encoded
 from service.engine.select import find
@@ -14,10 +16,14 @@ from service.engine.z_order import Z_ORDER
 from service.model.features import STORE_MEMBERS, wrap_clusters
 from service.model.query import ALL_ROWS, Criteria, Query
 
+# To write a cluster takes as long as to look at so many rows.
+_WRITING: Final = 200
+
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters of a query as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
+    announce(_WRITING * len(clusters))
     properties = _properties(table, clusters)
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
     return wrap_clusters(encoded(points), properties)
