@@ -11,7 +11,7 @@ from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords
 from service.engine.long_work import announce
-from service.engine.selection import ListedRows, RowBitmap, Selection
+from service.engine.selection import ListedRows, RankedRows, RowBitmap
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
 from service.model.coordinates import Position
 
@@ -34,7 +34,7 @@ _NO_ROWS: Final = np.empty(0, np.int32)
 _PRECISION: Final = 2e-7  # of cosines in single precision
 
 
-class DistanceOrder(Selection):
+class DistanceOrder(RankedRows):
     """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
     The rows are those in a bitmap by place, or all. They are put into order page by page.

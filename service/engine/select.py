@@ -5,13 +5,15 @@ from functools import reduce
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, is_dense, pack, positions, unpack
+from service.engine.column import Rows
 from service.engine.conditions import Condition, Predicate, conditions, predicates
 from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.long_work import announce
-from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
+from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, ScannedRows, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
 from service.model.coordinates import Position
@@ -19,6 +21,9 @@ from service.model.query import ALL_ROWS, Criteria
 from service.model.records import DISTANCE
 
 _FEW_VALUES: Final = 8
+_MANY_ROWS: Final = 1000
+_ROW_BITS: Final = 32
+_ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
@@ -27,7 +32,8 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
         return table.all_rows[sort_by]
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
-        selection = _in_order(table, _find(table, criteria, sort_by), sort_by)
+        found = table.found.get((criteria, table.order_by)) or _find(table, criteria, table.order_by)
+        selection = _in_order(table, found, sort_by)
         # The values of the criteria may be larger than the rows that they select.
         table.selections.put((criteria, sort_by), selection, selection.nbytes + criteria.nbytes)
     return selection
@@ -132,16 +138,23 @@ def _missing(table: Table, predicate: Predicate, order: str) -> list[tuple[str, 
 
 def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selection:
     column = table.columns[sort_by]
-    if isinstance(found, RowBitmap):
-        if found.is_smaller_than_list:
-            return MarkedRows(found, column.order, column.non_null_count)
-        matches = positions(found.bitmap)
-        return ListedRows(column.order.take(matches), int(matches.searchsorted(column.non_null_count)))
-    rows = found.rows
+    if isinstance(found, RowBitmap) and found.is_smaller_than_list:
+        kind = MarkedRows if sort_by == table.order_by else ScannedRows
+        return kind(found, column.order, column.non_null_count)
+    rows = found.rows if isinstance(found, RowList) else positions(found.bitmap).astype(np.int32)
     if sort_by == table.order_by:  # which the rows are numbered by
         return ListedRows(rows, int(rows.searchsorted(column.non_null_count)))
     codes = column.codes.take(rows)
-    return ListedRows(rows.take(np.argsort(codes, kind="stable")), int(np.count_nonzero(codes < column.null_code)))
+    return ListedRows(_sorted(codes, rows), int(np.count_nonzero(codes < column.null_code)))
+
+
+def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
+    """Return rows, ascending, by code, ties by row. Of many, one integer of both is sorted ten times as fast."""
+    if len(rows) < _MANY_ROWS:
+        return rows.take(np.argsort(codes, kind="stable"))
+    announce(len(rows))
+    both = np.sort(codes.astype(np.int64) << _ROW_BITS | rows)
+    return (both & _ROW_MASK).astype(np.int32)
 
 
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:

@@ -1,20 +1,27 @@
 """The rows that a query selects: found, and in order."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import count
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, counts_before, positions, ranks
+from service.engine.bitmap import Bitmap, counts_before, is_set, pack, positions, ranks, unpack
 from service.engine.column import Rows
+from service.engine.long_work import announce
 
 _WORD_BITS: Final = 64
 _ROW_BYTES: Final = 4
 # The bytes of the objects of a selection, besides its rows.
 _OVERHEAD: Final = 1024
+# The rows that are looked through at first, and in all before a bitmap by position in their order is made.
+_FIRST_LOOK: Final = 512
+_MOST_LOOKED: Final = 1 << 16
+_LOOKED_PART: Final = 16  # or, of more, this part of all rows
 
 
 class RowList(msgspec.Struct, frozen=True, eq=False):
@@ -80,10 +87,26 @@ class Selection(ABC):
     `total` is their number, `nbytes` the approximate memory in bytes, even of rows that are a view of the table's.
     """
 
-    __slots__ = ("_non_null_count", "nbytes", "total")
+    __slots__ = ("nbytes", "total")
+
+    def __init__(self, total: int, nbytes: int) -> None:
+        self.total, self.nbytes = total, nbytes
+
+    @abstractmethod
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`.
+
+        Descending order reverses the rows with a value, then the rows without one.
+        """
+
+
+class RankedRows(Selection):
+    """A selection whose rows are known by position; `non_null_count` of them have a value."""
+
+    __slots__ = ("_non_null_count",)
 
     def __init__(self, total: int, non_null_count: int, nbytes: int) -> None:
-        self.total, self.nbytes = total, nbytes
+        super().__init__(total, nbytes)
         self._non_null_count = non_null_count
 
     @abstractmethod
@@ -91,10 +114,7 @@ class Selection(ABC):
         """Return the rows from one position to another, none if the first is not less."""
 
     def slice(self, span: range, *, descending: bool) -> Rows:
-        """Return the rows at the positions in `span`.
-
-        Descending order reverses the rows with a value, then the rows without one.
-        """
+        """Return the rows at the positions in `span`."""
         if not descending:
             return self._between(span.start, span.stop)
         middle, total = self._non_null_count, self.total
@@ -105,7 +125,7 @@ class Selection(ABC):
         return np.concatenate((first, last))
 
 
-class ListedRows(Selection):
+class ListedRows(RankedRows):
     """A selection as a list of its rows; `non_null_count` of them have a value in the sort field.
 
     If `total` is given, the list has only the first of `total` rows, and its slices are those of ascending order.
@@ -125,7 +145,7 @@ class ListedRows(Selection):
         return self.rows[start:stop]
 
 
-class MarkedRows(Selection):
+class MarkedRows(RankedRows):
     """A selection as the bitmap of its positions in the order of all rows, of which `non_null_count` have a value."""
 
     __slots__ = ("_found", "_order")
@@ -136,3 +156,58 @@ class MarkedRows(Selection):
 
     def _between(self, start: int, stop: int) -> Rows:
         return self._order.take(self._found.positions(start, stop))
+
+
+class ScannedRows(Selection):
+    """A selection as the bitmap of its rows: those of a page are looked for in the order of all, from the nearer end.
+
+    `non_null_count` of all rows have a value in the sort field. A page that is far from both ends needs the bitmap of
+    positions in the order, which takes milliseconds of a million rows.
+    """
+
+    __slots__ = ("_found", "_marked", "_non_null_count", "_order")
+
+    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
+        super().__init__(found.count, 2 * found.nbytes)
+        self._found, self._order, self._non_null_count = found, order, non_null_count
+        self._marked: MarkedRows | None = None
+
+    def marked(self) -> MarkedRows:
+        """Return the same selection as a bitmap of positions in the order."""
+        if self._marked is None:
+            announce(len(self._order))
+            by_row = unpack(self._found.bitmap, len(self._order))
+            self._marked = MarkedRows(RowBitmap(pack(by_row.take(self._order))), self._order, self._non_null_count)
+        return self._marked
+
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`."""
+        rows = self._scanned(span, descending=descending) if self._marked is None else None
+        return self.marked().slice(span, descending=descending) if rows is None else rows
+
+    def _scanned(self, span: range, *, descending: bool) -> Rows | None:
+        """Return the rows at the positions in `span`, None if too many others would have to be looked through."""
+        valued, others = self._order[: self._non_null_count], self._order[self._non_null_count :]
+        parts = (valued[::-1], others[::-1]) if descending else (valued, others)
+        if span.stop <= self.total - span.start:
+            rows = self._first(parts, span.stop)
+            return None if rows is None else rows[span.start : span.stop]
+        first, last = parts
+        rows = self._first((last[::-1], first[::-1]), self.total - span.start)
+        return None if rows is None else rows[self.total - span.stop : self.total - span.start][::-1]
+
+    def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
+        """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""
+        looked, most, found = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
+        size = _FIRST_LOOK + 2 * number * len(self._order) // (self.total + 1)
+        for part in parts:
+            for start in count(0, size):
+                if number <= 0 or start >= len(part):
+                    break
+                if (looked := looked + size) > most:
+                    return None
+                announce(size)
+                rows = part[start : start + size]
+                found.append(rows[is_set(self._found.bitmap, rows)])
+                number -= len(found[-1])
+        return np.concatenate([*found, self._order[:0]])

@@ -37,10 +37,10 @@ NEW_BUDGETS = {
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 104,
     ("/stores?q=main&limit=50",): 93,
     ("/stores?bbox=-80,43,-79,44&limit=50",): 97,
-    ("/stores?near=43.65,-79.38&limit=50",): 123,
+    ("/stores?near=43.65,-79.38&limit=50",): 124,
     ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 104,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 124,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 126,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 126,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 128,
 }
 
 

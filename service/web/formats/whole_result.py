@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from service.engine.distance_order import DistanceOrder
 from service.engine.ordered_rows import ordered
+from service.engine.selection import ScannedRows, Selection
 from service.engine.table import Table
 from service.engine.whole_files import Write
 from service.model.operation import COUNT_HEADER
@@ -33,7 +34,9 @@ class WholeResult(BodyFormat, frozen=True, eq=False):
 
     async def body(self) -> Body:
         """Select the rows. The stream holds the table, and writes them when it is read."""
-        order = await found(ordered, self.table, self.query)
+        order: Selection = await found(ordered, self.table, self.query)
+        if isinstance(order, ScannedRows):
+            order = await found(order.marked)
         nbytes = 0
         if isinstance(order, DistanceOrder):
             order = await asyncio.get_running_loop().run_in_executor(_SORTING, order.listed)
