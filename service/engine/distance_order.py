@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import is_set, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
-from service.engine.locations import Locations, squared_chords
+from service.engine.locations import Locations, squared_chords, vector_of
 from service.engine.long_work import announce
 from service.engine.selection import ListedRows, RankedRows, RowBitmap
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
@@ -18,7 +18,7 @@ from service.model.coordinates import Position
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _BAND_METRES: Final = _DEGREE * BAND_HEIGHT
 _MIN_RADIUS: Final = 100.0  # metres
-_MAX_RADIUS: Final = math.pi / 2 * EARTH_RADIUS  # a box around more is the whole earth
+_MAX_RADIUS: Final = 300_000.0  # metres: a circle of a larger one has so many bands that blocks are faster
 _GROWTH: Final = 2.0
 _AMPLE: Final = 2  # the first search expects this many times the needed rows: a second radius costs as much
 _FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
@@ -84,7 +84,9 @@ class DistanceOrder(RankedRows):
 
         They leave out no row between two of them, so from rank 0 on they are the first rows of the order.
         """
-        nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self._located else None
+        nearby = None
+        if ranks.stop * _NEARBY_FRACTION <= self._located:
+            nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
         if nearby is not None:
             places, chords = nearby
         else:
@@ -121,6 +123,19 @@ class DistanceOrder(RankedRows):
                     needed = max(needed, min(number * promised / (len(found[0]) + 1), _GROWTH * promised))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
+        return None
+
+    def _far(self, number: int) -> tuple[Places, Floats] | None:
+        """Return the places of the nearest rows, at least a number of them, unless most are about as far away."""
+        for places, least in self._locations.blocks.nearest(vector_of(self._point), number):
+            announce(len(places))
+            found = places if self._found is None else places[is_set(self._found.bitmap, places)]
+            if len(found) >= number:
+                chords = self._locations.squared_chords(self._point, found)
+                last = np.partition(chords, number - 1)[number - 1]
+                if last < least * abs(least):
+                    near = (chords <= last).nonzero()[0]
+                    return found.take(near), chords.take(near)
         return None
 
     def _inside(self, near: Spans, radius: float) -> tuple[Places, Floats]:
