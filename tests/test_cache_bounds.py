@@ -107,7 +107,7 @@ def test_every_cache_is_in_the_table() -> None:
 
 
 LARGEST: Mapping[Any, Callable[[int], tuple[Any, ...]]] = {
-    locations._vector: lambda number: (Position(number / 7, number / 3),),  # noqa: SLF001
+    locations.vector_of: lambda number: (Position(number / 7, number / 3),),
     problems._wants_problem: lambda number: (*FIELDS, str(number)),  # noqa: SLF001
     problems._lines: lambda number: (("Retry-After", str(number)), ("RateLimit", "x" * 100)),  # noqa: SLF001
     rate_limiting._fields: lambda number: (Rate(number + 1, 60, 5), RateDecision(True, 10**9, number)),

@@ -1,21 +1,18 @@
 """Blocks of located rows that are neighbours along the Z-order, and a sphere around each: what is near a far point."""
 
-from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.long_work import announce
 from service.engine.sphere import Floats
 
-_SIZE: Final = 256
+_SIZE: Final = 512
 # The blocks whose spheres are computed at once: their vectors take some megabytes.
-_BUILT_AT_ONCE: Final = 1024
-# The blocks that are looked at first, beside those for the needed rows; then twice as many, up to this part of all.
-_FIRST: Final = 8
-_MOST_PART: Final = 8
+_BUILT_AT_ONCE: Final = 512
 # Far above the rounding errors of distances between unit vectors.
 _SLACK: Final = 1e-9
 
@@ -23,7 +20,7 @@ _SLACK: Final = 1e-9
 class Blocks(msgspec.Struct, frozen=True, eq=False):
     """The blocks of some points.
 
-    places   the places of the points along the Z-order: each block has 256 of them, and the last the rest
+    places   the places of the points along the Z-order: each block has 512 of them, and the last the rest
     centres  block -> the mean of its unit vectors
     radii    block -> the largest distance of one of these from there
     """
@@ -32,19 +29,15 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
     centres: Floats
     radii: Floats
 
-    def nearest(self, vector: tuple[float, float, float], number: int) -> Iterator[tuple[Rows, float]]:
-        """Yield the places of ever more blocks near a unit vector, at first of a number of rows or more.
+    def bounds(self, vector: tuple[float, float, float]) -> Floats:
+        """Return for each block the least distance that one of its points can have from a unit vector."""
+        bounds: Floats = np.sqrt(((self.centres - vector) ** 2).sum(axis=1)) - self.radii - _SLACK
+        return bounds
 
-        With them comes the least distance that a point of any other block can have.
-        """
-        bounds = np.sqrt(((self.centres - vector) ** 2).sum(axis=1)) - self.radii - _SLACK
-        most, blocks = len(bounds) // _MOST_PART, _FIRST + number // _SIZE
-        while blocks < most:
-            chosen = np.argpartition(bounds, blocks)[: blocks + 1]
-            starts = _SIZE * chosen[:-1]
-            places = (starts[:, np.newaxis] + np.arange(_SIZE)).ravel()
-            yield self.places.take(places[places < len(self.places)]), float(bounds[chosen[-1]])
-            blocks *= 2
+    def places_in(self, blocks: NDArray[np.intp]) -> Rows:
+        """Return the places of the points in some blocks."""
+        along = (_SIZE * blocks[:, np.newaxis] + np.arange(_SIZE)).ravel()
+        return self.places.take(along[along < len(self.places)])
 
 
 def build_blocks(places: Rows, points: Floats) -> Blocks:

@@ -26,6 +26,8 @@ _EXCESS: Final = 8.0  # if more than this many times the needed rows are found, 
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
+_FIRST_BLOCKS: Final = 8
+_ROUNDED_UP: Final = 1 + 1e-12  # the square of a root may be less than the number
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
 _SORTED: Final = 4000  # sorting this many rows takes as long as finding those of a page
 _WITH_DISTANCE: Final = 100
@@ -125,18 +127,32 @@ class DistanceOrder(RankedRows):
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
-    def _far(self, number: int) -> tuple[Places, Floats] | None:
-        """Return the places of the nearest rows, at least a number of them, unless most are about as far away."""
-        for places, least in self._locations.blocks.nearest(vector_of(self._point), number):
-            announce(len(places))
-            found = places if self._found is None else places[is_set(self._found.bitmap, places)]
-            if len(found) >= number:
-                chords = self._locations.squared_chords(self._point, found)
-                last = np.partition(chords, number - 1)[number - 1]
-                if last < least * abs(least):
-                    near = (chords <= last).nonzero()[0]
-                    return found.take(near), chords.take(near)
+    def _far(self, number: int) -> tuple[Rows, Floats] | None:
+        """Return the places of the nearest rows, at least a number of them, unless most are about as far away.
+
+        The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
+        """
+        blocks = self._locations.blocks
+        bounds = blocks.bounds(vector_of(self._point))
+        most = len(bounds) // _NEARBY_FRACTION
+        looked_at = _FIRST_BLOCKS
+        while looked_at < most:
+            places, chords = self._among(blocks.places_in(np.argpartition(bounds, looked_at)[:looked_at]))
+            if len(places) >= number:
+                farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
+                needed = (bounds <= farthest).nonzero()[0]
+                return self._among(blocks.places_in(needed), farthest) if len(needed) <= most else None
+            looked_at *= 2
         return None
+
+    def _among(self, places: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
+        """Return which of some places match and are within a distance on the unit sphere, and their chords."""
+        announce(len(places))
+        if self._found is not None:
+            places = places[is_set(self._found.bitmap, places)]
+        chords = self._locations.squared_chords(self._point, places)
+        near = (chords <= distance * distance * _ROUNDED_UP).nonzero()[0]
+        return places.take(near), chords.take(near)
 
     def _inside(self, near: Spans, radius: float) -> tuple[Places, Floats]:
         """Return which of some places match and are within a radius, and their chords."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine import distance_order
+from service.engine import blocks, distance_order
 from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
 from service.engine.column import Rows, build_column
@@ -310,6 +310,45 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Position, tenths
         check_pages(order, sum(row in points for row in rows.tolist()), 7)
     every = range(len(rows))
     assert listed.slice(every, descending=False).tolist() == dense.slice(every, descending=False).tolist()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Locations], Locations]:
+    """Return what makes locations in small blocks, by which any point that is not next to rows is far away."""
+    monkeypatch.setattr(blocks, "_SIZE", 4)
+    monkeypatch.setattr(blocks, "_BUILT_AT_ONCE", 8)
+    monkeypatch.setattr(distance_order, "_FIRST_BLOCKS", 1)
+    monkeypatch.setattr(distance_order, "_MAX_RADIUS", 1.0)
+    return msgspec.structs.replace
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("near", [*POINTS, Position(-48.8767, -123.3933), Position(0, -140), Position(33, 151)])
+def test_the_nearest_by_blocks_are_those_of_the_whole_order(
+    small_blocks: Callable[[Locations], Locations], seed: int, near: Position
+) -> None:
+    whole, points = many(seed)
+    built, random = small_blocks(whole), Random(seed)
+    mask = np.array([random.random() < 0.8 for _ in built.order])
+    for found in (None, RowBitmap(pack(mask[built.order]))):
+        by_blocks, listed = DistanceOrder(built, near, found), DistanceOrder(whole, near, found).listed()
+        check_pages(by_blocks, sum(row in points and (found is None or bool(mask[row])) for row in range(len(mask))), 5)
+        for stop in (1, 3, 20, 70):
+            span = range(stop)
+            assert by_blocks.slice(span, descending=False).tolist() == listed.slice(span, descending=False).tolist()
+        nearest = by_blocks.nearest(5)
+        assert nearest is not None
+        assert nearest.rows.tolist() == listed.slice(range(len(nearest.rows)), descending=False).tolist()
+
+
+def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Locations]) -> None:
+    texts: list[Texts] = [(str(latitude), str(longitude)) for latitude in range(40, 60) for longitude in range(-5, 35)]
+    far = DistanceOrder(small_blocks(locations(texts)), Position(-48.8767, -123.3933))
+    found = far._far(3)  # noqa: SLF001 - it has no other name
+    assert found is not None
+    places, _ = found
+    assert 3 <= len(places) <= 8
+    assert far.slice(range(3), descending=False).tolist() == far.listed().slice(range(3), descending=False).tolist()
 
 
 @given(
