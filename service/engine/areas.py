@@ -86,7 +86,7 @@ def box_area(locations: Locations, box: Box) -> Area:
 def _area(
     locations: Locations, box: Box, cover: Callable[[NDArray[np.uint32]], Cover], contains: Callable[[Take], Mask]
 ) -> Area:
-    near = spans(locations.cells, box)
+    near = spans(locations.cells, box).filled
     if near.count <= _MANY:
         return Area(locations, near.count, lambda: Cover(NO_SPANS, near.joined), contains)
     return Area(locations, near.count, lambda: cover(locations.cells), contains)

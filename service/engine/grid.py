@@ -24,6 +24,8 @@ _COLUMN_BITS: Final = 21
 _COLUMNS: Final = 1 << _COLUMN_BITS
 _BANDS_PER_DEGREE: Final = _BANDS / (2 * MAX_LATITUDE)
 _COLUMNS_PER_DEGREE: Final = _COLUMNS / (2 * MAX_LONGITUDE)
+_FEW_RUNS: Final = 16
+_NO_PLACES: Final = np.empty(0, np.intp)
 _GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
@@ -70,9 +72,14 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         return int((self.stops - self.starts).sum())
 
     @property
+    def filled(self) -> "Spans":
+        """These places, of many runs without the empty ones: each costs as much as to test some places."""
+        return self if len(self.starts) <= _FEW_RUNS else _filled(self.starts, self.stops)
+
+    @property
     def joined(self) -> "Spans":
         """One run from the first to the last of these places, if that at most doubles their number; else these."""
-        if len(self.starts) == 1:
+        if len(self.starts) <= 1:
             return self
         first, last = self.starts.min(), self.stops.max()
         return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
@@ -102,7 +109,7 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
 
     def places(self) -> Places:
         """Return the places one by one."""
-        return np.concatenate([np.arange(start, stop) for start, stop in self._runs()])
+        return np.concatenate([_NO_PLACES, *(np.arange(start, stop) for start, stop in self._runs())])
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
@@ -113,7 +120,7 @@ def _filled(starts: Places, stops: Places) -> Spans:
     return Spans(starts[has_places], stops[has_places])
 
 
-NO_SPANS: Final = Spans(np.empty(0, np.intp), np.empty(0, np.intp))
+NO_SPANS: Final = Spans(_NO_PLACES, _NO_PLACES)
 
 
 def join(one: Spans, other: Spans) -> Spans:
