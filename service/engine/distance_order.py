@@ -141,7 +141,8 @@ class DistanceOrder(RankedRows):
             if len(places) >= number:
                 farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
                 needed = (bounds <= farthest).nonzero()[0]
-                return self._among(blocks.places_in(needed), farthest) if len(needed) <= most else None
+                if len(needed) <= most:
+                    return self._among(blocks.places_in(needed), farthest)
             looked_at *= 2
         return None
 

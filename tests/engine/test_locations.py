@@ -347,7 +347,7 @@ def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Loc
     found = far._far(3)  # noqa: SLF001 - it has no other name
     assert found is not None
     places, _ = found
-    assert 3 <= len(places) <= 4
+    assert 3 <= len(places) <= 8
     assert far.slice(range(3), descending=False).tolist() == far.listed().slice(range(3), descending=False).tolist()
 
 
