@@ -111,7 +111,7 @@ bench-growth: $(VENV)/installed ## compare the cost of requests on 1,000,000 sto
 bench-exports: $(VENV)/installed ## time whole results of 1,000,000 stores, and requests beside a download
 	$(BIN)/python -m bench.exports $(ARGS)
 
-bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
+bench-worst: $(VENV)/developed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
 
 bench-reloads: $(VENV)/installed ## measure start-up, reloads and several workers; ARGS=--large adds 1,000,000 stores

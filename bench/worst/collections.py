@@ -62,7 +62,7 @@ def fill_caches(directory: Directory, targets: Iterable[str]) -> Collections:
     with _recorder() as recorder:
         for target in targets:
             before = sum(recorder.counts)
-            seconds = directory.warm_seconds(target)
+            seconds = directory.took(target).held
             requests += 1
             if sum(recorder.counts) > before:
                 longest = max(longest, seconds)

@@ -1,35 +1,29 @@
-"""The service in this process, from the target of a request to the body."""
+"""The service in this process, from the bytes of a request to those of the response."""
 
+import asyncio
 import gc
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from time import thread_time
-from typing import Any, Final
+from time import perf_counter
+from typing import Any
 
 import msgspec
 
 from bench.caches import caches
-from bench.wire.locator import CLUSTERS_PATH
-from bench.wire.shapes import STORES_PATH
 from service.baking.baked_file import load_baked
-from service.engine.clusters import TooManyCells
-from service.engine.map_clusters import map_clusters
+from service.data_set import Dataset
 from service.engine.page import page
 from service.loading.acceptance import accept
 from service.loading.dataset import load
-from service.model.attributes import NO_ATTRIBUTES
-from service.model.envelope import opening, wrap
-from service.model.errors import UnprocessableContent
-from service.model.query import Query, QueryParser
-from service.model.records import STORES
+from service.model.query import Query
 from service.safeguards import InvalidRecords
-from service.web.headers.content_coding import IDENTITY
-from service.web.pipeline.identity import entity_tag
-from service.web.pipeline.plan import CommonHeaders
-from service.web.pipeline.request_parameters import parser
-
-_COMMON: Final = CommonHeaders(headers=(), vary="")
+from service.server.process import GC_THRESHOLD, SWITCH_SECONDS
+from service.settings import Settings
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
+from service.web.pipeline.auth import no_authentication
+from service.web.site import make_site
+from tests.web.connections.harness import Wire
 
 
 class _Count(msgspec.Struct):
@@ -51,49 +45,37 @@ class _Counts(msgspec.Struct):
         return self.total_count + sum(cell.properties.count for cell in self.features)
 
 
+class Took(msgspec.Struct, frozen=True, order=True):
+    """For how many seconds a request held the event loop at a time, at most, and after how many it was answered."""
+
+    held: float
+    answered: float
+
+
 class Directory:
-    """A loaded data set of stores; times are CPU times in seconds."""
+    """A served data set of stores, and a connection to it."""
 
     def __init__(self, data: Path) -> None:
         """Load a data set: a folder or a baked file. Raises `Rejected`, or ValueError if it finds no cache to clear."""
         dataset = load_baked(data) if data.is_file() else accept(load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
-        self._version = dataset.version
-        self._parse = parser(STORES_PATH, lambda _: QueryParser(STORES))
-        self._parse_map = parser(CLUSTERS_PATH, lambda _: QueryParser(STORES, of_map=True))
+        self._loop = asyncio.new_event_loop()
+        self._wire = self._loop.run_until_complete(_connect(_snapshot(dataset)))
         self._caches = caches()
         if not self._caches:
             raise ValueError("this bench finds no cache of the service to clear")
+        sys.setswitchinterval(SWITCH_SECONDS)
+        gc.set_threshold(GC_THRESHOLD)
         gc.freeze()
 
     def __len__(self) -> int:
         return len(self._stores)
 
-    def answer(self, target: str) -> Sequence[bytes | memoryview]:
-        """Compose the body of a response to a request."""
-        *_, body = self._turns(target)
-        return body
-
-    def _turns(self, target: str) -> Iterator[Sequence[bytes | memoryview]]:
-        """Yield nothing after each part between which the event loop serves others, the body at the end."""
-        path, _, query = target.partition("?")
-        try:
-            if path == CLUSTERS_PATH:
-                yield map_clusters(self._stores, self._parse_map(NO_ATTRIBUTES, "", query, False).query)
-                return
-            parsed = self._parse(NO_ATTRIBUTES, "", query, False)
-            entity_tag(parsed.representation(self._version, _COMMON).identity, IDENTITY)
-        except UnprocessableContent as error:
-            yield [msgspec.json.encode(error.body)]
-        except TooManyCells as error:
-            yield [msgspec.json.encode({"detail": str(error)})]
-        else:
-            found = page(self._stores, parsed.query)
-            yield wrap(opening(parsed.query, found.total_count), found.rows, found.facets)
-
     def count(self, target: str) -> int:
         """Return the number of stores that match a request, 0 for an error."""
-        return msgspec.json.decode(b"".join(self.answer(target)), type=_Counts).total
+        self.took(target)
+        _, _, body = bytes(self._wire.received).partition(b"\r\n\r\n")
+        return msgspec.json.decode(body, type=_Counts).total
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:
         """Return the records of a page in the default order."""
@@ -101,17 +83,41 @@ class Directory:
         records: list[dict[str, Any]] = msgspec.json.decode(b"".join((b"[", *found.rows, b"]")))
         return records
 
-    def cold_seconds(self, target: str) -> float:
-        """Return for how long a response holds the event loop at a time, at most, with cold caches."""
-        self.clear()
-        return self.warm_seconds(target)
-
     def clear(self) -> None:
         """Empty the caches."""
         for clear in self._caches:
             clear()
 
-    def warm_seconds(self, target: str) -> float:
-        """Return for how long a response holds the event loop at a time, at most, with the caches as they are."""
-        times = [thread_time(), *(thread_time() for _ in self._turns(target))]
-        return max(after - before for before, after in pairwise(times))
+    def took_cold(self, target: str) -> Took:
+        """Send a request, with cold caches, and return what it took."""
+        self.clear()
+        return self.took(target)
+
+    def took(self, target: str) -> Took:
+        """Send a request, with the caches as they are, and return what it took."""
+        return self._loop.run_until_complete(self._took(f"GET {target} HTTP/1.1\r\nHost: t\r\n\r\n".encode()))
+
+    async def _took(self, request: bytes) -> Took:
+        """Let the loop turn until the request is answered: another one would wait for as long as a turn takes."""
+        wire = self._wire
+        wire.received.clear()
+        wire.unread += request
+        held, started = 0.0, perf_counter()
+        before = started
+        wire.deliver()
+        while True:
+            await asyncio.sleep(0)
+            now = perf_counter()
+            held, before = max(held, now - before), now
+            if wire.received:
+                return Took(held, now - started)
+
+
+def _snapshot(dataset: Dataset) -> Snapshot:
+    return Snapshot(dataset=dataset, loaded_at=datetime.now(UTC), modified=None, generation=1)
+
+
+async def _connect(snapshot: Snapshot) -> Wire:
+    holder = SnapshotHolder()
+    holder.current, holder.schema = snapshot, snapshot.dataset.schema
+    return Wire(make_site(holder, no_authentication, Settings(data=".", no_auth=True)).public)

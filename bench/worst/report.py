@@ -10,6 +10,7 @@ import msgspec
 from bench.markdown import table
 from bench.wire.machine import Surroundings
 from bench.worst.collections import Collections
+from bench.worst.directory import Took
 from bench.worst.values import FILTERS
 
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
@@ -19,12 +20,11 @@ _GROUPED: Final = frozenset((*FILTERS, "near", "radius", "bbox", "q", "facets"))
 
 
 class Held(msgspec.Struct, frozen=True):
-    """The target of a request, the number of matching stores, and the seconds with cold and with warm caches."""
+    """The target of a request, the number of matching stores, and what it took with cold caches."""
 
     target: str
     total_count: int
-    cold_seconds: float
-    warm_seconds: float
+    cold: Took
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def within_bound(self) -> bool:
         """Whether no request exceeded the bound, and no collection of garbage."""
-        return max(self.slowest[0].cold_seconds, *self.filling.seconds) <= self.bound
+        return max(self.slowest[0].cold.held, *self.filling.seconds) <= self.bound
 
 
 def shares(seconds: Iterable[float]) -> dict[float, float]:
@@ -58,7 +58,7 @@ def markdown(report: Report) -> str:
     """Return the distribution and the slowest requests."""
     head = f"{report.stores:,} stores, seed {report.seed}. {report.surroundings}\n"
     names = [f"{share:.1%} within" for share in report.within]
-    times = map(_milliseconds, (*report.within.values(), report.slowest[0].cold_seconds, report.bound))
+    times = map(_milliseconds, (*report.within.values(), report.slowest[0].cold.held, report.bound))
     spread = table(("requests", *names, "the slowest", "bound"), [(f"{report.requests:,}", *times)])
     filling = report.filling
     generations = zip(filling.counts, filling.seconds, strict=True)
@@ -74,14 +74,15 @@ def markdown(report: Report) -> str:
     )
     rows = (
         (
-            _milliseconds(each.cold_seconds),
-            _milliseconds(each.warm_seconds),
+            _milliseconds(each.cold.held),
+            _milliseconds(each.cold.answered),
             f"{each.total_count:,}",
             _shown(each.target),
         )
         for each in report.slowest
     )
-    return "\n".join((head, spread, collections, table(("cold", "warm", "stores that match", "request"), rows)))
+    columns = ("holds the event loop", "answered after", "stores that match", "request")
+    return "\n".join((head, spread, collections, table(columns, rows)))
 
 
 def parts(target: str) -> frozenset[tuple[str, int]]:

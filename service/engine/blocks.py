@@ -20,11 +20,13 @@ _SLACK: Final = 1e-9
 class Blocks(msgspec.Struct, frozen=True, eq=False):
     """The blocks of some points.
 
-    places   the places of the points along the Z-order: each block has 512 of them, and the last the rest
+    rows     the rows of the points along the Z-order: each block has 512 of them, and the last the rest
+    places   row -> the place of its point
     centres  block -> the mean of its unit vectors
     radii    block -> the largest distance of one of these from there
     """
 
+    rows: Rows
     places: Rows
     centres: Floats
     radii: Floats
@@ -37,20 +39,21 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
     def places_in(self, blocks: NDArray[np.intp]) -> Rows:
         """Return the places of the points in some blocks."""
         along = (_SIZE * blocks[:, np.newaxis] + np.arange(_SIZE)).ravel()
-        return self.places.take(along[along < len(self.places)])
+        return self.places.take(self.rows.take(along[along < len(self.rows)]))
 
 
-def build_blocks(places: Rows, points: Floats) -> Blocks:
-    """Return the blocks of unit vectors, given the place of each along the Z-order."""
-    announce(len(places))
-    count = -(-len(places) // _SIZE)
+def build_blocks(rows: Rows, places: Rows, points: Floats) -> Blocks:
+    """Return the blocks of unit vectors by place, given their rows along the Z-order and the place of each row."""
+    announce(len(rows))
+    count = -(-len(rows) // _SIZE)
     centres, radii = np.empty((count, 3)), np.empty(count)
     for first in range(0, count, _BUILT_AT_ONCE):
-        vectors = points.take(places[_SIZE * first : _SIZE * (first + _BUILT_AT_ONCE)], axis=0)
+        some = rows[_SIZE * first : _SIZE * (first + _BUILT_AT_ONCE)]
+        vectors = points.take(places.take(some), axis=0)
         starts = np.arange(0, len(vectors), _SIZE)
         sizes = np.diff(starts, append=len(vectors))
         built = slice(first, first + len(starts))
         centres[built] = np.add.reduceat(vectors, starts, axis=0) / sizes[:, np.newaxis]
         squares = ((vectors - centres[built].repeat(sizes, axis=0)) ** 2).sum(axis=1)
         radii[built] = np.sqrt(np.maximum.reduceat(squares, starts))
-    return Blocks(places, centres, radii)
+    return Blocks(rows, places, centres, radii)

@@ -77,7 +77,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def blocks(self) -> Blocks:
         """The points in blocks, which take tens of milliseconds of a million rows; most requests need none of them."""
-        return build_blocks(self.places.take(self.z_order.order[: self.count]), self.points)
+        return build_blocks(self.z_order.order[: self.count], self.places, self.points)
 
     @property
     def points(self) -> Floats:

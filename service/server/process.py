@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Those of a cached request are never part of a cycle: it forgets them the first time.
 GC_THRESHOLD: Final = 5_000
 # For how long a thread that answers a long query may keep the interpreter from the event loop, outside of NumPy.
-_SWITCH_SECONDS: Final = 0.0005
+SWITCH_SECONDS: Final = 0.0005
 _HEARTBEAT_SECONDS: Final = 1
 _POLL_SECONDS: Final = 0.02
 _log = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ async def _serve(plan: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) 
     """Serve the data until a signal ends the process, and then for the time to drain, while /ready returns 503."""
     gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
     gc.set_threshold(GC_THRESHOLD)
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    sys.setswitchinterval(SWITCH_SECONDS)
     announcing = asyncio.create_task(_announce(plan, holder))
     await _wait_for_first(shutdown.graceful, shutdown.immediate)
     announcing.cancel()
