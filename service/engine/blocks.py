@@ -13,6 +13,8 @@ from service.engine.sphere import Floats
 _SIZE: Final = 512
 # The blocks whose spheres are computed at once: their vectors take some megabytes.
 _BUILT_AT_ONCE: Final = 512
+# To build the block of a row takes as long as to look at so many.
+_BUILDING: Final = 8
 # Far above the rounding errors of distances between unit vectors.
 _SLACK: Final = 1e-9
 
@@ -44,7 +46,7 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
 
 def build_blocks(rows: Rows, places: Rows, points: Floats) -> Blocks:
     """Return the blocks of unit vectors by place, given their rows along the Z-order and the place of each row."""
-    announce(len(rows))
+    announce(_BUILDING * len(rows))
     count = -(-len(rows) // _SIZE)
     centres, radii = np.empty((count, 3)), np.empty(count)
     for first in range(0, count, _BUILT_AT_ONCE):
