@@ -126,7 +126,9 @@ class QueryParser:
             self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
         self._known = {parameter.name: parameter for parameter in self.parameters}
+        self._known_without_near = {parameter.name: parameter for parameter in self._without_near}
         self._filters = () if resource is None else tuple(field.name for field in resource.filters)
+        self._has_near = "near" in self._known
 
     def parse(self, pairs: Sequence[tuple[str, str]], *, strict: bool) -> Query:
         """Return the query of decoded name-value pairs; `strict` rejects unknown names (RFC 7240, `handling`).
@@ -136,14 +138,17 @@ class QueryParser:
         """
         values_by_name: dict[str, list[str]] = {}
         for name, value in pairs:
-            values_by_name.setdefault(name, []).append(value)
+            if name in values_by_name:
+                values_by_name[name].append(value)
+            else:
+                values_by_name[name] = [value]
         values, errors = self._parse(values_by_name)
         if strict:
             errors += [_error(name, _UNKNOWN) for name in self.unknown(pairs)]
         if errors:
             raise UnprocessableContent(errors)
-        filters = tuple(Filter(name, keys) for name in self._filters if (keys := values.pop(name, ())))
-        return Query(filters, **values)
+        filters = [Filter(name, keys) for name in self._filters if (keys := values.pop(name, ()))]
+        return Query(tuple(filters), **values)
 
     def unknown(self, pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
         """Return the names of pairs that are no parameters, each once, in their order."""
@@ -152,13 +157,14 @@ class QueryParser:
     def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}
         invalid: dict[str, InvalidValue] = {}
-        has_near = "near" in self._known and any(map(is_given, values_by_name.get("near", ())))
-        for parameter in self.parameters if has_near else self._without_near:
-            if parameter.name in values_by_name:
+        has_near = self._has_near and "near" in values_by_name and any(map(is_given, values_by_name["near"]))
+        parameters = self._known if has_near else self._known_without_near
+        for name, given in values_by_name.items():
+            if name in parameters:
                 try:
-                    values[parameter.name] = parameter.parse(values_by_name[parameter.name])
+                    values[name] = parameters[name].parse(given)
                 except InvalidValue as error:
-                    invalid[parameter.name] = error
+                    invalid[name] = error
         if has_near:
             values.setdefault("sort_by", DISTANCE)
         elif values.get("radius", UNSET) is not UNSET or "radius" in invalid or values.get("sort_by") == DISTANCE:

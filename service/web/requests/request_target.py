@@ -9,9 +9,17 @@ _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
+    if _is_plain(query):  # a third of the time
+        parts = (part.partition("=") for part in query.split("&") if part)
+        return [(name, value) for name, _, value in parts]
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return parse_qsl(query, keep_blank_values=True)
+
+
+def _is_plain(query: str) -> bool:
+    """Return whether nothing in a query has to be decoded."""
+    return "%" not in query and "+" not in query and query.isascii()
 
 
 def without_trailing_slash(path: str, query: str) -> str:
