@@ -33,14 +33,14 @@ NEW_BUDGETS = {
     ("/companies/acme", "X-Request-Id: {0}", "traceparent: {0}", "X-Forwarded-For: {0}"): 64,
     ("/stores?city=ottawa&limit=50",): 90,
     ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 73,
-    ("/stores?limit=1000",): 81,
+    ("/stores?limit=1000",): 82,
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 104,
-    ("/stores?q=main&limit=50",): 93,
-    ("/stores?bbox=-80,43,-79,44&limit=50",): 97,
-    ("/stores?near=43.65,-79.38&limit=50",): 124,
-    ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 104,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 126,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 128,
+    ("/stores?q=main&limit=50",): 94,
+    ("/stores?bbox=-80,43,-79,44&limit=50",): 98,
+    ("/stores?near=43.65,-79.38&limit=50",): 125,
+    ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 105,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 127,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 129,
 }
 
 
