@@ -30,9 +30,8 @@ def to(tmp_path: Path) -> Path:
 
 
 def fetch(file: Path, to: Path, known: str = "", check: Check = CHECK) -> Fetched | None:
-    return asyncio.run(
-        asyncio.wait_for(BakedFileSource(file).fetch(to, known=known, check=check, progress=silent), SECONDS)
-    )
+    source = BakedFileSource(file, to.parent / "verified")
+    return asyncio.run(asyncio.wait_for(source.fetch(to, known=known, check=check, progress=silent), SECONDS))
 
 
 def rejected(file: Path, to: Path) -> Rejected:
