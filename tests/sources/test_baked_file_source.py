@@ -204,10 +204,11 @@ def test_a_file_that_changes_while_it_is_verified_is_not_listed(
 ) -> None:
     def touch_and_read(path: Path, **options: Any) -> Dataset:
         if not touched:
-            touched.append(file.touch())
+            file.touch()
+            touched.append(path)
         return read_baked(path, **options)
 
-    touched: list[None] = []
+    touched: list[Path] = []
     monkeypatch.setattr(baked_file_source, "read_baked", touch_and_read)
     fetched = fetch(file, to, how=how)  # if in place again, once it does not change
     assert fetched is not None
@@ -221,10 +222,11 @@ def test_a_known_file_that_changes_while_it_is_copied_is_copied_again(
 ) -> None:
     def damage_and_read(path: Path, **options: Any) -> Dataset:
         if not damaged:
-            damaged.append(damage(file))
+            damage(file)
+            damaged.append(path)
         return read_baked(path, **options)
 
-    damaged: list[None] = []
+    damaged: list[Path] = []
     assert fetch(file, to) is not None
     monkeypatch.setattr(baked_file_source, "read_baked", damage_and_read)
     assert "damaged" in str(rejected(file, to))
