@@ -39,7 +39,9 @@ def choose_source(  # noqa: PLR0913 - settings
     """
     path = Path(data)
     if in_place and not is_baked(path):
-        raise ValueError("--no-copy is for a baked file on this machine, which this is not; of other data the service has its own file")
+        raise ValueError(
+            "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
+        )
     if not (url := _URL.fullmatch(data)):
         if not is_baked(path):
             return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
