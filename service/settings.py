@@ -66,6 +66,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     poll: Annotated[
         PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
     ] = 10.0
+    no_copy: Annotated[
+        bool,
+        Help(
+            "Data",
+            "",
+            "Map a baked file in place, which must only be replaced by rename: truncating it kills the service, "
+            "overwriting it changes responses but not their entity tags.",
+        ),
+    ] = False
     compile_timeout: Annotated[
         PositiveSeconds, Help("Data", "SECONDS", "Abort compiling data files after this long and retry later.")
     ] = 900.0

@@ -53,7 +53,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             remote
             baked_file_source folder_source
             compiler_process local_source
-            bake_first blocking compiler_messages source
+            bake_first blocking compiler_messages source verified_files
         """,
         "service.web": """
             site

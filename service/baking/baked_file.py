@@ -21,9 +21,11 @@ from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import ZOrder
+from service.files.status import Signature
 from service.model.attributes import Declaration, Schema, schema_of
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
+from service.progress import Progress, silent
 
 FORMAT: Final = "store-directory 4"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
@@ -94,10 +96,13 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
     write_file(path, arrays, known, durable=durable)
 
 
-def load_baked(path: Path, *, checked: bool = False) -> Dataset:
-    """Map a baked data set and check every byte of it, unless it was `checked` before. Raises `Rejected`."""
+def load_baked(path: Path, *, checked: bool = False, signature: Signature | None = None) -> Dataset:
+    """Map a baked data set and check every byte of it, unless it was `checked` before; see `read_baked`.
+
+    Raises `Rejected`.
+    """
     try:
-        return read_baked(path, checked=checked)
+        return read_baked(path, checked=checked, signature=signature)
     except DamagedFile as damage:
         why = f"{damage}; {damage.remedy}"
     except OSError as error:
@@ -105,15 +110,21 @@ def load_baked(path: Path, *, checked: bool = False) -> Dataset:
     raise Rejected(f"{path}: {why}")
 
 
-def read_baked(
-    path: Path, *, checked: bool = False, copied: Checksums | None = None, tables: UnicodeTables = unicodedata
+def read_baked(  # noqa: PLR0913 - what is known of the file, then how it is read
+    path: Path,
+    *,
+    checked: bool = False,
+    copied: Checksums | None = None,
+    signature: Signature | None = None,
+    tables: UnicodeTables = unicodedata,
+    progress: Progress = silent,
 ) -> Dataset:
     """Map a baked data set; check every byte of it unless it was `checked` before. Raises DamagedFile or OSError.
 
-    `copied` are the checksums of the arrays if they were computed while the file was copied; `tables` are the Unicode
-    tables that fold the values in requests.
+    `copied` are the checksums of the arrays if they were computed while the file was copied, `signature` is that of the
+    file if another may have its place by now; `tables` are the Unicode tables that fold the values in requests.
     """
-    content = map_file(path, checked=checked, copied=copied)
+    content = map_file(path, checked=checked, copied=copied, signature=signature, progress=progress)
     metadata, totals, schema = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)
@@ -123,8 +134,8 @@ def read_baked(
     if (len(stores), len(companies)) != (totals.stores, totals.companies):
         raise DamagedFile("the lengths of the tables do not match the metadata")
     if not checked:
-        check_table(schema.stores, stores)
-        check_table(schema.companies, companies)
+        check_table(schema.stores, stores, progress)
+        check_table(schema.companies, companies, progress)
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
     return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of, schema)
 

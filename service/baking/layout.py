@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.files.atomic_write import atomic_write
-from service.files.status import check_regular
+from service.files.status import Signature, check_regular
+from service.progress import Progress, Tally, silent
 from service.texts import printable
 
 Array = NDArray[Any]
@@ -42,6 +43,7 @@ _MAX_HEADER: Final = 1 << 20
 # Threads that compute the checksums of a file, or check it: zlib and NumPy release the GIL, so 1,000,000 stores are
 # served 0.1 s earlier with two.
 CHECKING_THREADS: Final = 2
+_CHUNK: Final = 16 << 20  # bytes between two reports of progress
 
 
 class DamagedFile(Exception):
@@ -159,15 +161,26 @@ def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     return end
 
 
-def map_file(path: Path, *, checked: bool = False, copied: Checksums | None = None) -> BakedContent:
+def map_file(
+    path: Path,
+    *,
+    checked: bool = False,
+    copied: Checksums | None = None,
+    signature: Signature | None = None,
+    progress: Progress = silent,
+) -> BakedContent:
     """Map a file and check every byte of it, or only the header if it was `checked` before.
 
-    `copied` are the checksums of the arrays if they were computed while the file was copied.
-    Raises DamagedFile if the file is truncated, damaged or not a baked file, OSError if it cannot be read.
+    `copied` are the checksums of the arrays if they were computed while the file was copied, `signature` that of the
+    file to be mapped. Raises DamagedFile if the file is truncated, damaged, not a baked file or another one, OSError if
+    it cannot be read.
     """
     check_regular(path.stat())
     with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
+        status = os.fstat(file.fileno())
+        if signature is not None and Signature.of(status) != signature:
+            raise DamagedFile("the file was replaced or changed after it was verified", remedy="it is loaded again")
+        if status.st_size < _LENGTH_BYTES:
             raise NotBaked
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     start = _header_end(mapped)
@@ -178,17 +191,27 @@ def map_file(path: Path, *, checked: bool = False, copied: Checksums | None = No
     if int.from_bytes(arrays.pop(_HEADER_CHECKSUM).tobytes(), "little") != zlib.crc32(mapped[:start]):
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
-    if not checked:
-        actual = copied if copied is not None else _compute_checksums(arrays)
+    if copied is None and not checked:
+        copied = _compute_checksums(arrays, Tally(progress, f"Reading {path}", len(mapped)))
+    if copied is not None:
         for name, checksum in zip(arrays, checksums, strict=True):
-            if name not in actual or checksum != f"{actual[name]:08x}":
+            if name not in copied or checksum != f"{copied[name]:08x}":
                 raise DamagedFile(f"the array {name} is damaged")
     return BakedContent(metadata, arrays)
 
 
-def _compute_checksums(arrays: Mapping[str, Array]) -> Checksums:
+def _compute_checksums(arrays: Mapping[str, Array], tally: Tally | None = None) -> Checksums:
+    def compute(array: Array) -> int:
+        data, checksum = memoryview(array.data).cast("B"), 0
+        for start in range(0, len(data), _CHUNK):
+            chunk = data[start : start + _CHUNK]
+            checksum = zlib.crc32(chunk, checksum)
+            if tally is not None:
+                tally.add(len(chunk))
+        return checksum
+
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-        return dict(zip(arrays, pool.map(lambda array: zlib.crc32(array.data), arrays.values()), strict=True))
+        return dict(zip(arrays, pool.map(compute, arrays.values()), strict=True))
 
 
 def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:

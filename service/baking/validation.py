@@ -22,6 +22,7 @@ from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build
 from service.model.coordinates import MAX_ZOOM
 from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import Resource
+from service.progress import Progress, silent
 from service.texts import printable, truncate
 
 Words = NDArray[np.uint64]
@@ -46,12 +47,12 @@ _CODE_BOUNDS: Final = np.array(
 )
 
 
-def check_table(resource: Resource, table: Table) -> None:
+def check_table(resource: Resource, table: Table, progress: Progress = silent) -> None:
     """Check that each row is a record, and the arrays are consistent: ranges, orders, offsets. Raises `DamagedFile`."""
     name = resource.name
     names = [f"{name}/{field}" for field in table.columns]
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-        rows = pool.submit(_check_rows, resource, table.rows)
+        rows = pool.submit(_check_rows, resource, table.rows, progress)
         text = pool.submit(_check_text_index, f"{name}/text", table.text)
         columns = pool.map(validate_column, names, table.columns.values())
         rows.result()
@@ -113,7 +114,7 @@ def _check_text_index(name: str, index: TextIndex) -> None:
         raise DamagedFile(f"the postings of {name} are not ascending")
 
 
-def _check_rows(resource: Resource, rows: StringArray) -> None:
+def _check_rows(resource: Resource, rows: StringArray, progress: Progress) -> None:
     """Check that each row is a record in JSON, followed by `ROW_END`.
 
     Many at once, as lines: what begins and ends like an object cannot be parts of one value on several lines.
@@ -126,6 +127,7 @@ def _check_rows(resource: Resource, rows: StringArray) -> None:
         if not _are_records(decoder, some):
             number, why = next(_invalid(decoder, some))
             raise DamagedFile(f"row {begin + number:,} of {resource.name} is not a record: {why}")
+        progress(f"Checking {resource.name}", begin + len(some), len(rows))
         sleep(_TURN_SECONDS)
 
 

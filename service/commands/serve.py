@@ -99,6 +99,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
             compile_timeout=settings.compile_timeout,
             cache=cache,
             options=settings.read_options,
+            in_place=settings.no_copy,
         )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     public, admin = _listen(settings, source)

@@ -1,4 +1,4 @@
-"""The cache folder: compiled data, and the last good copies of URLs."""
+"""The cache folder: compiled data, the last good copies of URLs, and which files were verified."""
 
 import os
 import tempfile

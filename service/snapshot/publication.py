@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import msgspec
 
 from service.data_set import Summary, Totals
+from service.files.status import Signature
 
 # HTTP dates have whole seconds: of two data sets closer together than this only one has a Last-Modified.
 _RESOLUTION: Final = timedelta(seconds=1)
@@ -25,7 +26,8 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     """The data to serve, and the outcome of the last attempt to renew it.
 
     generation    number of the data set in the run, from 1; 0 is none
-    file          name of its baked file
+    file          name of its baked file, or the path of one in place
+    signature     of a baked file in place: another file that has its path by now was not verified
     summary       of the data
     modified      time of the data, if it may be given as Last-Modified: see `last_modified`
     latest        latest time of any data of the run, except times in the future
@@ -38,6 +40,7 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
 
     generation: int = 0
     file: str = ""
+    signature: Signature | None = None
     summary: Summary | None = None
     modified: Moment | None = None
     latest: Moment | None = None

@@ -143,7 +143,7 @@ def _free(kept: Iterable[dict[Any, Any]], retired: list[Snapshot | None]) -> Non
 def _map_snapshot(publication: Publication, file: Path) -> Snapshot:
     """Map the published file, which the publisher has verified. Raises `Rejected`."""
     return Snapshot(
-        dataset=load_baked(file, checked=True),
+        dataset=load_baked(file, checked=True, signature=publication.signature),
         loaded_at=publication.loaded_at or datetime.now(UTC),
         modified=publication.modified,
         generation=publication.generation,

@@ -2,7 +2,7 @@
 
 leader            locked by the process that fetches the source
 publication.json  the publication
-*.baked           the published data, and data sets that are being downloaded
+*.baked           the published data, unless it is in place, and data sets that are being downloaded
 *.download        data files that are being downloaded and compiled
 access-log        locked by the process that writes to the access log
 slot-N            the slot of a worker

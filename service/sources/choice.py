@@ -22,21 +22,31 @@ _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]
 _HTTP: Final = ("http", "https")
 
 
-def choose_source(
-    data: str, *, invalid: InvalidRecords, compile_timeout: float, cache: Path, options: ReadOptions = AS_FOUND
+def choose_source(  # noqa: PLR0913 - settings
+    data: str,
+    *,
+    invalid: InvalidRecords,
+    compile_timeout: float,
+    cache: Path,
+    options: ReadOptions = AS_FOUND,
+    in_place: bool = False,
 ) -> Source:
     """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
 
     A URL that ends with a slash, or with the name of the manifest, is that of a folder. Raises ValueError for a URL
     that cannot be fetched or is that of a data file, by its name; the message has no password or query. Raises it also
-    for options that say how to read data files, if there are none.
+    for options that say how to read data files, if there are none, and for what cannot be mapped `in_place`.
     """
     path = Path(data)
+    if in_place and not is_baked(path):
+        raise ValueError(
+            "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
+        )
     if not (url := _URL.fullmatch(data)):
         if not is_baked(path):
             return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
         check_unread(options)
-        return BakedFileSource(path)
+        return BakedFileSource(path, cache / "verified", in_place=in_place)
     _check_url(url, options)
     folder, origins = _folder(url), cache / "origins"
     if folder is None:

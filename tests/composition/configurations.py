@@ -64,7 +64,7 @@ SERVICES: Final[Sequence[Configuration]] = (
         options=("--response-cache", "1"),  # smaller than the answers of a run: entries are evicted
         module="tests.composition.impatient_service",
     ),
-    Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
+    Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True, options=("--no-copy",)),
 )
 
 

@@ -3,20 +3,26 @@
 import asyncio
 import os
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 
-from service.baking.baked_file import load_baked
-from service.data_set import Rejected
+from service.baking import baked_file, file_copy
+from service.baking.baked_file import load_baked, read_baked
+from service.data_set import Dataset, Rejected
+from service.files.status import Signature
 from service.progress import silent
 from service.reading.formats.file_format import FORMATS
 from service.safeguards import Safeguards
+from service.sources import baked_file_source
 from service.sources.baked_file_source import BakedFileSource
-from service.sources.source import Check, Fetched, Unavailable
+from service.sources.source import Check, Fetched, InPlace, Unavailable
+from service.sources.verified_files import VerifiedFiles
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
 
 CHECK = Safeguards().check
+IN_PLACE = "in place"
 
 
 @pytest.fixture
@@ -29,15 +35,14 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "fetched.baked"
 
 
-def fetch(file: Path, to: Path, known: str = "", check: Check = CHECK) -> Fetched | None:
-    return asyncio.run(
-        asyncio.wait_for(BakedFileSource(file).fetch(to, known=known, check=check, progress=silent), SECONDS)
-    )
+def fetch(file: Path, to: Path, known: str = "", check: Check = CHECK, *, how: str = "copied") -> Fetched | None:
+    source = BakedFileSource(file, to.parent / "verified", in_place=how == IN_PLACE)
+    return asyncio.run(asyncio.wait_for(source.fetch(to, known=known, check=check, progress=silent), SECONDS))
 
 
-def rejected(file: Path, to: Path) -> Rejected:
+def rejected(file: Path, to: Path, *, how: str = "copied") -> Rejected:
     with pytest.raises(Rejected) as caught:
-        fetch(file, to)
+        fetch(file, to, how=how)
     assert str(caught.value).startswith(f"{file}: ")
     return caught.value
 
@@ -124,3 +129,104 @@ def test_a_file_longer_than_its_header_says_is_rejected_before_it_is_copied(file
     os.truncate(file, file.stat().st_size + more)  # a hole, which needs no disk space until it is copied
     assert f"{more:,} bytes after the last array" in str(rejected(file, to))
     assert not to.exists()
+
+
+def damage(file: Path) -> None:
+    """Change a byte in place, and set back the time of modification."""
+    status = file.stat()
+    with file.open("r+b") as stored:
+        stored.seek(-100, os.SEEK_END)
+        (byte,) = stored.read(1)
+        stored.seek(-100, os.SEEK_END)
+        stored.write(bytes([byte ^ 1]))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def list_as_verified(file: Path, to: Path) -> None:
+    signature = Signature.of(file.stat())
+    with file.open("rb") as opened:
+        VerifiedFiles(to.parent / "verified").add(opened, signature, signature.changed_ns + 10**10)
+
+
+def clone(source: BinaryIO, to: BinaryIO) -> bool:
+    """Do what a file system does that shares blocks."""
+    to.write(Path(source.name).read_bytes())
+    to.flush()
+    return True
+
+
+@pytest.fixture(params=[IN_PLACE, "copied", "cloned"])
+def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "cloned":
+        monkeypatch.setattr(file_copy, "clone_file", clone)
+    return str(request.param)
+
+
+def test_what_was_verified_is_not_read_again(file: Path, to: Path, how: str) -> None:
+    """A damaged file that is listed as verified is accepted: nothing has looked at it."""
+    damage(file)
+    assert "damaged" in str(rejected(file, to, how=how))
+    list_as_verified(file, to)
+    if how != "copied":
+        assert fetch(file, to, how=how) is not None
+    else:  # the checksums of what is copied cost nothing
+        assert "damaged" in str(rejected(file, to))
+
+
+def test_a_fetched_file_is_known_at_the_next_start(
+    file: Path, to: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = fetch(file, to, how=how)
+    monkeypatch.setattr(baked_file, "check_table", None)  # nothing may call it
+    second = fetch(file, to, how=how)
+    assert first is not None
+    assert second is not None
+    assert first.summary == second.summary
+
+
+def test_a_known_file_that_is_changed_in_place_is_verified_again(file: Path, to: Path, how: str) -> None:
+    assert fetch(file, to, how=how) is not None
+    damage(file)
+    assert "damaged" in str(rejected(file, to, how=how))
+
+
+def test_a_file_in_place_is_not_copied_and_is_named_without_links(file: Path, to: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.baked"
+    link.symlink_to(file.name)
+    fetched = fetch(link, to, how=IN_PLACE)
+    assert fetched is not None
+    assert fetched.in_place == InPlace(str(file), Signature.of(file.stat()))
+    assert not to.exists()
+
+
+def test_a_file_that_changes_while_it_is_verified_is_not_listed(
+    file: Path, to: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def touch_and_read(path: Path, **options: Any) -> Dataset:
+        if not touched:
+            file.touch()
+            touched.append(path)
+        return read_baked(path, **options)
+
+    touched: list[Path] = []
+    monkeypatch.setattr(baked_file_source, "read_baked", touch_and_read)
+    fetched = fetch(file, to, how=how)  # if in place again, once it does not change
+    assert fetched is not None
+    assert len(list((to.parent / "verified").glob("*"))) == (how == IN_PLACE)
+    if how == IN_PLACE:
+        assert fetched.in_place == InPlace(str(file), Signature.of(file.stat()))
+
+
+def test_a_known_file_that_changes_while_it_is_copied_is_copied_again(
+    file: Path, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damage_and_read(path: Path, **options: Any) -> Dataset:
+        if not damaged:
+            damage(file)
+            damaged.append(path)
+        return read_baked(path, **options)
+
+    damaged: list[Path] = []
+    assert fetch(file, to) is not None
+    monkeypatch.setattr(baked_file_source, "read_baked", damage_and_read)
+    assert "damaged" in str(rejected(file, to))

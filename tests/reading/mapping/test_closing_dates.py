@@ -221,7 +221,7 @@ def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) ->
     found = loaded(tmp_path)
     assert found.dataset is not None
     write_baked(found.dataset, tmp_path / "stores.baked")
-    source = BakedFileSource(tmp_path / "stores.baked")
+    source = BakedFileSource(tmp_path / "stores.baked", tmp_path / "verified")
     fetching = source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent)
     fetched = asyncio.run(fetching)
     assert fetched is not None

@@ -1,0 +1,110 @@
+"""A baked file that is served in place is not copied, followed when it is replaced, and verified when it changed."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.program import eventually, started
+from tests.run.conftest import Serve
+from tests.run.generations import Generation, swap_link
+from tests.run.load_clients import all_see, clients_of_all_workers, running_clients
+from tests.run.test_damage import failures, flip, replace
+from tests.run.test_workers import generations, kill_worker
+
+pytestmark = pytest.mark.process
+
+IN_PLACE = ("--no-copy",)
+TWO = (*IN_PLACE, "--workers", "2")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
+
+
+def mapped(pid: int) -> set[str]:
+    """Return the baked files that a process has mapped."""
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {line.partition("/")[1] + line.partition("/")[2] for line in lines if ".baked" in line}
+
+
+def test_all_workers_map_the_file_in_place_and_follow_replacements(
+    serve: Serve, file: Path, cache: Path, tmp_path: Path
+) -> None:
+    following = [Generation(number).bake(tmp_path) for number in range(2, 12)]
+    service = serve(file, *TWO)
+    with running_clients(*clients_of_all_workers(service)) as clients:
+        for number, baked in enumerate(following, 2):
+            assert [mapped(worker) for worker in service.workers()] == [{str(file)}, {str(file)}]
+            baked.replace(file)
+            eventually(partial(all_see, clients, number))
+    assert not list(cache.glob("runs/**/*.baked"))
+
+
+def test_a_damaged_replacement_keeps_the_previous_data_served(serve: Serve, file: Path, tmp_path: Path) -> None:
+    service = serve(file, *TWO)
+    damaged = Generation(2).bake(tmp_path)
+    flip(damaged)
+    damaged.replace(file)
+    eventually(lambda: not service.ready()["last_reload"]["ok"])
+    assert generations(service) == [1, 1]
+    assert "damaged" in "".join(failures(service))
+    Generation(3).bake(tmp_path).replace(file)
+    eventually(lambda: generations(service) == [3, 3])
+
+
+def test_a_replaced_worker_maps_the_file_that_a_link_led_to(serve: Serve, file: Path, tmp_path: Path) -> None:
+    """The link has another target by now, which is refused."""
+    link = tmp_path / "current"
+    swap_link(link, file)
+    service = serve(link, *TWO)
+    damaged = Generation(2).bake(tmp_path)
+    flip(damaged)
+    swap_link(link, damaged)
+    eventually(lambda: not service.ready()["last_reload"]["ok"])
+    kill_worker(service, service.workers()[0])
+    eventually(lambda: generations(service) == [1, 1])
+
+
+def test_a_replaced_worker_maps_nothing_that_was_not_verified(serve: Serve, file: Path, tmp_path: Path) -> None:
+    service = serve(file, *TWO)
+    damaged = Generation(2).bake(tmp_path)
+    flip(damaged)
+    damaged.replace(file)
+    eventually(lambda: not service.ready()["last_reload"]["ok"])
+    kill_worker(service, service.workers()[0])
+    eventually(lambda: "was replaced or changed after it was verified" in "".join(service.logged()))
+    assert service.ready()["status"] == "ready"
+    Generation(3).bake(tmp_path).replace(file)
+    eventually(lambda: generations(service) == [3, 3])
+
+
+@pytest.mark.parametrize("options", [(), IN_PLACE])
+def test_a_known_file_that_was_changed_in_place_is_refused_at_the_next_start(
+    serve: Serve, file: Path, cache: Path, options: tuple[str, ...]
+) -> None:
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    serve(file, *options).end()
+    assert len(list(cache.glob("verified/*"))) == 1
+    serve(file, *options).end()
+    flip(file)
+    os.utime(file, ns=times)
+    with started("--data", file, "--cache", cache, "--no-auth", *options) as process:
+        assert "damaged" in process.communicate()[1]
+        assert process.returncode == 1
+
+
+def test_without_a_folder_for_signatures_each_start_verifies(serve: Serve, file: Path, cache: Path) -> None:
+    cache.mkdir()
+    (cache / "verified").write_text("no folder")
+    serve(file, *IN_PLACE).end()
+    serve(file, *IN_PLACE)
+
+
+def test_a_file_replaced_by_a_folder_keeps_the_previous_data_served(serve: Serve, file: Path) -> None:
+    service = serve(file, *IN_PLACE)
+    replace(file, lambda replacement: replacement.symlink_to(file.parent))
+    eventually(lambda: not service.ready()["last_reload"]["ok"])
+    assert generations(service) == [1]
