@@ -1,7 +1,7 @@
 """The baked files that were verified: empty files in a folder, named by format, program version and signature.
 
-They are a user's own: whoever can add one has the service map a file that nothing has checked. So the folder, which
-other users may have created, is opened once, and ignored unless only this user can write into it.
+They are a user's own: another user who could add one would have the service map a file that nothing has checked. So the
+folder, which others may have created, is opened first, and ignored unless only this user can write into it.
 """
 
 import os
