@@ -81,18 +81,17 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
     def __getitem__(self, which: Places | Rows | Mask) -> Self:
         return type(self)(self.rows[which], self.codes[which], self.latitudes[which], self.longitudes[which])
 
-    def inside(self, locations: Locations, box: Box) -> Mask | None:
-        """Return for each row whether it is in a box, None if all are."""
-        west, south, east, north = box
-        tests = (
-            _between(self.longitudes, west, east, MAX_LONGITUDE),
-            _between(self.latitudes, south, north, MAX_LATITUDE),
-        )
-        needed = [test for test in tests if test is not None]
-        if not needed:
-            return None
-        inside = reduce(np.logical_and, (within for within, _ in needed))
-        doubtful = (reduce(np.logical_or, (on_edge for _, on_edge in needed)) & inside).nonzero()[0]
+    def inside(self, locations: Locations, box: Box) -> Mask:
+        """Return for each row whether it is in a box that does not surround all."""
+        tests = [
+            _between(units, *degrees)
+            for units, extremes, degrees in zip(
+                (self.latitudes, self.longitudes), locations.z_order.extremes, _axes(box), strict=True
+            )
+            if not _surround(*degrees, *extremes)
+        ]
+        inside = reduce(np.logical_and, (within for within, _ in tests))
+        doubtful = (reduce(np.logical_or, (on_edge for _, on_edge in tests)) & inside).nonzero()[0]
         if len(doubtful):
             inside[doubtful] = _contains(box, locations, locations.places.take(self.rows.take(doubtful)))
         return inside
@@ -100,21 +99,26 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
 
 def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
     """Return the clusters of all rows in a box. Raises `TooManyCells`."""
+    if _surrounds_all(locations, box):
+        return _cluster_located(locations, zoom)
     near = _cover(locations.z_order, box)
     if _are_few(near.count, locations):
         return _cluster_few(locations, near.places(), box, zoom)
-    return _cluster_many(locations, None, box, zoom)
+    return _cluster_chosen(locations, _inside(locations, box), zoom)
 
 
 def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box whose places in the Z-order are in a bitmap. Raises `TooManyCells`."""
     if _are_few(count(bitmap), locations):
         return _cluster_few(locations, _located(positions(bitmap), locations), box, zoom)
+    announce(locations.count)
+    if _surrounds_all(locations, box):
+        return _cluster_chosen(locations, unpack(bitmap, locations.count), zoom)
     near = _cover(locations.z_order, box)
     if _are_few(near.count, locations):
         places = near.places()
         return _cluster_few(locations, places[is_set(bitmap, places)], box, zoom)
-    return _cluster_many(locations, unpack(bitmap, locations.count), box, zoom)
+    return _cluster_chosen(locations, unpack(bitmap, locations.count) & _inside(locations, box), zoom)
 
 
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
@@ -149,19 +153,34 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     return Spans(search(tiles << bits), search(tiles + np.uint64(1) << bits))
 
 
-def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, Mask] | None:
-    """Return for each coordinate whether it is between two others, or beyond if low > high; None if all are between.
+def _axes(box: Box) -> tuple[tuple[float, float, int], tuple[float, float, int]]:
+    """Return the edges of a box by axis, and the end of the axis."""
+    west, south, east, north = box
+    return (south, north, MAX_LATITUDE), (west, east, MAX_LONGITUDE)
+
+
+def _surrounds_all(locations: Locations, box: Box) -> bool:
+    """Return whether a box certainly contains all located rows."""
+    return all(
+        _surround(*degrees, *extremes) for degrees, extremes in zip(_axes(box), locations.z_order.extremes, strict=True)
+    )
+
+
+def _surround(low: float, high: float, limit: int, first: int, last: int) -> bool:
+    """Return whether all units from a first to a last one are certainly between two coordinates."""
+    least, most = fixed(np.array([low, high])).tolist()
+    return low <= high and (low == -limit or least < first) and (high == limit or last < most)
+
+
+def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, Mask]:
+    """Return for each coordinate whether it is between two others, or beyond if low > high.
 
     The second mask is of those with the units of an edge: only degrees tell on which side they are.
     """
-    if low == -limit and high == limit:
-        return None
     least, most = fixed(np.array([low, high])).tolist()
     if low > high:
         return (units >= least) | (units <= most), (units == least) | (units == most)
     least, most = least - (low == -limit), most + (high == limit)
-    if least < units.min(initial=most) and units.max(initial=least) < most:
-        return None
     return (units >= least) & (units <= most), (units == least) | (units == most)
 
 
@@ -177,43 +196,50 @@ def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
     return inside if are_few else inside.take(places)  # of many, bytes are taken faster than degrees
 
 
+def _inside(locations: Locations, box: Box) -> Mask:
+    """Return for each located row, along the curve, whether it is in a box that does not surround all."""
+    announce(locations.count)
+    return _Points.of(locations.z_order).inside(locations, box)
+
+
 def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box among those at some places, ascending."""
     announce(_STEPS * len(places))
     points = _Points.of(locations.z_order)[places]
-    inside = points.inside(locations, box)
-    if inside is not None:
-        points = points[inside]
-    return _arranged(locations, _cells_of_few(points, zoom), zoom)
+    if not _surrounds_all(locations, box):
+        points = points[points.inside(locations, box)]
+    return _cluster_points(locations, points, zoom)
 
 
-def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) -> Clusters:
-    """Return the clusters of the rows in a box, those at the places in a mask, or all."""
-    announce(locations.count)
-    z_order = locations.z_order
-    points, zooms = _Points.of(z_order), z_order.zooms
-    inside = points.inside(locations, box)
-    chosen = inside if mask is None else mask if inside is None else mask & inside
-    if chosen is None:
-        return _arranged(locations, _cells_of_all(points, z_order.totals, zooms, zoom), zoom)
-    if _are_few(int(np.count_nonzero(chosen)), locations):
-        return _arranged(locations, _cells_of_few(points[chosen.nonzero()[0]], zoom), zoom)
-    return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
-
-
-def _cells_of_few(points: _Points, zoom: int) -> _OccupiedCells:
-    """Return the cells of points, of which nothing is computed yet."""
-    found = totals(points.latitudes), totals(points.longitudes)
-    return _cells_of_all(points, found, zooms_of(points.codes), zoom)
-
-
-def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _OccupiedCells:
-    """Return the cells of points, which differ at some zooms from those before, given totals of their coordinates."""
-    changes = zooms <= zoom
-    if np.count_nonzero(changes) > MAX_CELLS:
+def _cluster_points(locations: Locations, points: _Points, zoom: int) -> Clusters:
+    """Return the clusters of points, of which nothing is computed yet."""
+    zooms = zooms_of(points.codes)
+    starts = (zooms <= zoom).nonzero()[0]
+    if len(starts) > MAX_CELLS:
         raise _too_many(lambda less: int(np.count_nonzero(zooms <= less)), zoom)
-    starts = changes.nonzero()[0]
-    bounds = np.append(starts, len(zooms))
+    cells = _cells(points, (totals(points.latitudes), totals(points.longitudes)), starts)
+    return _arranged(locations, cells, zoom)
+
+
+def _cluster_located(locations: Locations, zoom: int) -> Clusters:
+    """Return the clusters of all located rows."""
+    z_order = locations.z_order
+    if z_order.cell_counts[zoom] > MAX_CELLS:
+        raise _too_many(z_order.cell_counts.__getitem__, zoom)
+    return _arranged(locations, _cells(_Points.of(z_order), z_order.totals, z_order.starts(zoom)), zoom)
+
+
+def _cluster_chosen(locations: Locations, chosen: Mask, zoom: int) -> Clusters:
+    """Return the clusters of the rows at the places in a mask."""
+    points = _Points.of(locations.z_order)
+    if _are_few(int(np.count_nonzero(chosen)), locations):
+        return _cluster_points(locations, points[chosen.nonzero()[0]], zoom)
+    return _arranged(locations, _cells_of_chosen(points, locations.z_order.zooms, chosen, zoom), zoom)
+
+
+def _cells(points: _Points, before: tuple[Totals, Totals], starts: Places) -> _OccupiedCells:
+    """Return the cells of points, given where they start and the totals of coordinates before each."""
+    bounds = np.append(starts, len(points.rows))
     latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
     return _OccupiedCells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
 
@@ -229,13 +255,13 @@ def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> 
     # A cell starts at the end of the one before: in between are only cells without chosen rows.
     starts = np.append(0, lasts[:-1] + 1)[: len(lasts)]
     counts = count_between(bitmap, np.append(starts, len(chosen)))
-    sums = (_sums(each * chosen, starts) for each in (points.rows, points.latitudes, points.longitudes))
-    return _OccupiedCells(points.codes[lasts], counts, *sums)
-
-
-def _sums(numbers: NDArray[np.int32], starts: Places) -> _Integers:
-    """Return the sum of each run."""
-    return np.add.reduceat(numbers, starts, dtype=np.int64)
+    masked = np.empty_like(points.rows)  # used three times: fresh memory takes longer than the sums
+    latitudes, longitudes = (
+        np.add.reduceat(np.multiply(each, chosen, out=masked), starts, dtype=np.int64)
+        for each in (points.latitudes, points.longitudes)
+    )
+    rows = np.maximum.reduceat(np.multiply(points.rows, chosen, out=masked), starts)
+    return _OccupiedCells(points.codes[lasts], counts, rows, latitudes, longitudes)
 
 
 def _number(bitmap: Bitmap) -> int:

@@ -1,5 +1,6 @@
 """Located rows along a Z-order curve over the Web-Mercator grid: those in a cell of any zoom are next to each other."""
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Final
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Rows
+from service.engine.long_work import announce
 from service.engine.mercator import MortonCodes, morton_codes
 from service.engine.sphere import Floats
 from service.model.coordinates import MAX_ZOOM
@@ -20,6 +22,8 @@ Totals = NDArray[np.int64]
 Z_ORDER: Final = "z_order"
 # Fixed-point coordinates are multiples of 1e-7 degrees, about a centimetre: their sums are exact in any order.
 UNITS_PER_DEGREE: Final = 10_000_000
+# Where the cells begin is kept of zooms with at most as many.
+_LARGE_CELLS: Final = 1 << 14
 
 
 class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -48,7 +52,40 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def totals(self) -> tuple[Totals, Totals]:
         """The totals of the latitudes and of the longitudes; most requests need none of them."""
+        announce(self.count)
         return totals(self.latitudes), totals(self.longitudes)
+
+    @cached_property
+    def extremes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The least and the greatest latitude, and longitude, in units; 0 if no row is located."""
+        if not self.count:
+            return (0, 0), (0, 0)
+        announce(self.count)
+        latitudes, longitudes = self.latitudes, self.longitudes
+        return (int(latitudes.min()), int(latitudes.max())), (int(longitudes.min()), int(longitudes.max()))
+
+    @cached_property
+    def cell_counts(self) -> list[int]:
+        """The number of cells that have rows, by zoom."""
+        announce(self.count)
+        counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
+        return counts
+
+    def starts(self, zoom: int) -> NDArray[np.intp]:
+        """Return where the cells of a zoom begin."""
+        if self.cell_counts[zoom] > _LARGE_CELLS:
+            announce(self.count)
+            return (self.zooms <= zoom).nonzero()[0]
+        starts, zooms = self._large_cells
+        return starts[zooms <= zoom]
+
+    @cached_property
+    def _large_cells(self) -> tuple[NDArray[np.intp], Zooms]:
+        """Where the cells of the greatest zoom that has few of them begin, and from which zoom on cells begin there."""
+        announce(self.count)
+        zoom = bisect_right(self.cell_counts, _LARGE_CELLS) - 1
+        starts = (self.zooms <= zoom).nonzero()[0]
+        return starts, self.zooms[starts]
 
 
 def fixed(degrees: Floats) -> Fixed:
