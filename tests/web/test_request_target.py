@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from service.web.requests.request_target import query_pairs, without_trailing_slash
 
 
-@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
+@given(st.text(st.one_of(st.sampled_from("%+&=;89ACEFé日"), st.characters(min_codepoint=0x21, max_codepoint=0x7E))))
 def test_a_query_is_decoded_as_parse_qsl_does(query: str) -> None:
     assert query_pairs(query) == parse_qsl(query, keep_blank_values=True)
 

@@ -2,7 +2,7 @@
 
 from operator import methodcaller
 from typing import Final
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote, unquote_to_bytes
 
 # The characters of a target that need no escape; the others are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
@@ -12,11 +12,18 @@ _DIVIDE: Final = methodcaller("partition", "=")
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
-    if "%" not in query and "+" not in query and query.isascii():  # nothing to decode, in a third of the time
-        return [(name, value) for name, equals, value in map(_DIVIDE, query.split("&")) if name or equals]
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return parse_qsl(query, keep_blank_values=True)
+    pairs = [(name, value) for name, equals, value in map(_DIVIDE, query.split("&")) if name or equals]
+    if "%" in query or "+" in query:
+        return [(_decoded(name), _decoded(value)) for name, value in pairs]
+    return pairs
+
+
+def _decoded(text: str) -> str:
+    """Return a name or value with its spaces and escapes decoded."""
+    text = text.replace("+", " ")
+    return unquote_to_bytes(text).decode("utf-8", "replace") if "%" in text else text
 
 
 def without_trailing_slash(path: str, query: str) -> str:
