@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from service.engine.bitmap import unpack
 from service.engine.column import Column, Rows
+from service.engine.conditions import Predicate
 from service.engine.long_work import announce
 from service.engine.projection import decode_rows, members
-from service.engine.select import are_many, find, intersection
+from service.engine.select import are_many, common_filters, find, intersection
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
@@ -27,6 +28,10 @@ _MOST: Final = 0.6
 _MOST_ADDED: Final = 1
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
+# The spellings of all values of a field are kept if they are at most as many.
+_FEW_VALUES: Final = 1024
+# To read a spelling takes as long as to look at so many rows.
+_READING: Final = 200
 _NUMBER_STARTS: Final = frozenset({b"-", *(b"%d" % digit for digit in range(10))})
 
 
@@ -66,9 +71,16 @@ class Matches:
 
     def _by_value(self, name: str) -> RowBitmap | None:
         """Return the matching rows by position in the order of a field, if bitmaps in this order are cached."""
-        found, added = intersection(self._table, self._criteria, name, most_added=self._most_added)
+        if self._filters is None:
+            return None
+        found, added = intersection(self._table, self._filters, name, most_added=self._most_added)
         self._most_added -= added
         return found
+
+    @cached_property
+    def _filters(self) -> list[Predicate] | None:
+        """The conditions as filters on common values; None if there are others."""
+        return common_filters(self._table, self._criteria)
 
     @cached_property
     def _total(self) -> int:
@@ -116,21 +128,38 @@ def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numb
 
 
 def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
-    column, lists, missing = table.columns[name], table.lists.get(name), total - int(counts.sum())
-    if lists is None:
-        shown = _most_frequent(counts)
-        first = column.order[column.starts[shown if codes is None else codes[shown]]]
-        spelled = [_spelled(value) for value in _members(table, first, name)]
-    else:
-        counts = lists.count(codes, counts)
-        shown = _most_frequent(counts)
-        first = np.array([column.order[column.starts[lists.lists_of(text)]].min() for text in shown.tolist()], np.int32)
-        keys = map(lists.keys.__getitem__, shown.tolist())
-        spelled = [_text_of(key, value) for key, value in zip(keys, _members(table, first, name), strict=True)]
-    values = [FacetValue(value, count) for value, count in zip(spelled, counts[shown].tolist(), strict=True)]
+    lists, missing = table.lists.get(name), total - int(counts.sum())
+    if lists is not None:
+        codes, counts = None, lists.count(codes, counts)
+    shown = _most_frequent(counts)
+    spelled = _spellings(table, name, shown if codes is None else codes[shown])
+    values = list(map(FacetValue, spelled, counts[shown].tolist()))
     if missing:
         values.append(FacetValue(None, missing))
     return Facet(int(np.count_nonzero(counts)), values)
+
+
+def _spellings(table: Table, name: str, values: _Numbers) -> list[object]:
+    """Return values of a field, by code or by text of its lists, as clients see them; all are kept if they are few."""
+    lists = table.lists.get(name)
+    count = table.columns[name].null_code if lists is None else len(lists.keys)
+    if count > _FEW_VALUES:
+        return _read_spellings(table, name, values)
+    kept = table.spellings.get(name)
+    if kept is None:
+        announce(_READING * count)
+        kept = table.spellings[name] = _read_spellings(table, name, np.arange(count))
+    return [kept[value] for value in values.tolist()]
+
+
+def _read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
+    """Return values of a field as the first row with each has it."""
+    column, lists = table.columns[name], table.lists.get(name)
+    if lists is None:
+        return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
+    first = np.array([column.order[column.starts[lists.lists_of(text)]].min() for text in values.tolist()], np.int32)
+    keys = map(lists.keys.__getitem__, values.tolist())
+    return [_text_of(key, value) for key, value in zip(keys, _members(table, first, name), strict=True)]
 
 
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:

@@ -80,23 +80,28 @@ def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     return found
 
 
-def intersection(table: Table, criteria: Criteria, order: str, *, most_added: int) -> tuple[RowBitmap | None, int]:
-    """Return the rows that match by position in an order if all its bitmaps are cached, and how many it added.
-
-    It adds missing ones, each of which takes a millisecond of a million rows.
-    """
+def common_filters(table: Table, criteria: Criteria) -> list[Predicate] | None:
+    """Return the conditions if all are filters whose values have bitmaps, else None."""
     if criteria != Criteria(criteria.filters):
-        return None, 0
+        return None
     found = predicates(table, criteria.filters)
     filters = [each for each in found if isinstance(each, Predicate) and _is_common(table, each)]
-    if len(filters) < len(found):
-        return None, 0
+    return filters if len(filters) == len(found) else None
+
+
+def intersection(
+    table: Table, filters: Sequence[Predicate], order: str, *, most_added: int
+) -> tuple[RowBitmap | None, int]:
+    """Return the rows that match common filters by position in an order if all its bitmaps are cached.
+
+    It adds missing ones, each of which takes a millisecond of a million rows; the second result is their number.
+    """
     missing = [key for predicate in filters for key in _missing(table, predicate, order)]
     for key in missing[:most_added]:
         table.bitmap(*key)
     if len(missing) > most_added:
         return None, most_added
-    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, filters, order))), len(missing)
+    return RowBitmap(reduce(np.bitwise_and, (_bitmap_of(table, each, order) for each in filters))), len(missing)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -166,15 +171,20 @@ def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[
     rest: list[Condition] = []
     for condition in conditions:
         match condition:
-            case Predicate(field=field, codes=codes) if _is_common(table, condition) and (
+            case Predicate() if _is_common(table, condition) and (
                 order == table.order_by or len(_missing(table, condition, order)) <= (condition is conditions[-1])
             ):
-                bitmaps.append(reduce(np.bitwise_or, (table.bitmap(field, code, order) for code in codes)))
+                bitmaps.append(_bitmap_of(table, condition, order))
             case TermMatch() if order == table.order_by:
                 bitmaps.append(condition.bitmap())
             case _:
                 rest.append(condition)
     return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
+
+
+def _bitmap_of(table: Table, filtered: Predicate, order: str) -> Bitmap:
+    """Return the rows with one of some common values by position in an order."""
+    return reduce(np.bitwise_or, (table.bitmap(filtered.field, code, order) for code in filtered.codes))
 
 
 def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:

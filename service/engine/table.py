@@ -54,8 +54,8 @@ class Table:
 
     It caches the last `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the
     last rows `found` by criteria and order for orders by distance, for facets and for clusters, the last `facets` by
-    criteria and field, which a client that pages through results repeats, and the last bitmaps. All depend only on
-    their cache key and on the table.
+    criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
+    `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -79,6 +79,7 @@ class Table:
         self.nearest = BoundedCache[tuple[Criteria, Position], NearestRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
+        self.spellings: dict[str, list[object]] = {}
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
