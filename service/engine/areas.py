@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.cover import Cover, cover_box, cover_circle
-from service.engine.grid import NO_SPANS, spans
+from service.engine.grid import NO_SPANS, Places, spans
 from service.engine.locations import Locations, are_within
 from service.engine.sphere import box_around, squared_chord
 from service.model.coordinates import Box, Circle
@@ -37,16 +37,21 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
-        cover, order = self.cover(), self.locations.order
-        found = cover.border.take(order)[self.contains(cover.border.take)]
-        return np.sort(np.concatenate((cover.inside.take(order), found)))
+        return np.sort(self.locations.order.take(self.places()))
 
-    def filter(self, rows: Rows) -> Rows:
-        """Return the given rows that are inside."""
+    def places(self) -> Places:
+        """Return the places of the rows inside."""
+        cover = self.cover()
+        found = cover.border.places()[self.contains(cover.border.take)]
+        return np.concatenate((cover.inside.places(), found)) if len(cover.inside.starts) else found
+
+    def matches(self, rows: Rows) -> Mask:
+        """Return for each of some rows whether it is inside."""
         places = self.locations.places.take(rows)
         located = places < self.locations.count
-        rows, places = rows[located], places[located]
-        return rows[self.contains(lambda array: array.take(places, axis=0))]
+        there = places[located]
+        located[located] = self.contains(lambda array: array.take(there, axis=0))
+        return located
 
     def mask(self) -> Mask:
         """Return for each row whether it is inside."""

@@ -31,8 +31,8 @@ class Condition(Protocol):
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
 
-    def filter(self, rows: Rows) -> Rows:
-        """Return the given rows that match."""
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return for each of some rows whether it matches."""
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""
@@ -50,15 +50,15 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         """Return the matching rows, ascending."""
         return merge(map(self.column.postings, self.codes))
 
-    def filter(self, rows: Rows) -> Rows:
-        """Return the given rows that match."""
-        return rows[self._matches(self.column.codes[rows])]
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return for each of some rows whether it matches."""
+        return self._accepts(self.column.codes.take(rows))
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""
-        return self._matches(self.column.codes)
+        return self._accepts(self.column.codes)
 
-    def _matches(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+    def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         matches: NDArray[np.bool_]
         if len(self.codes) <= _FEW:
             matches = reduce(np.logical_or, (codes == code for code in self.codes), np.zeros(len(codes), np.bool_))
@@ -85,10 +85,9 @@ class ListPredicate(msgspec.Struct, frozen=True, eq=False):
         rows: Rows = np.sort(self.column.order[expand(self.column.starts[self.codes], self._lengths)])
         return rows
 
-    def filter(self, rows: Rows) -> Rows:
-        """Return the given rows that match."""
-        matching: Rows = rows[self._accepted[self.column.codes[rows]]]
-        return matching
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return for each of some rows whether it matches."""
+        return self._accepted.take(self.column.codes.take(rows))
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""

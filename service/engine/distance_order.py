@@ -11,7 +11,7 @@ from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords, vector_of
 from service.engine.long_work import announce
-from service.engine.selection import ListedRows, RankedRows, RowBitmap
+from service.engine.selection import ListedRows, RankedRows, RowBitmap, RowList
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
 from service.model.coordinates import Position
 
@@ -206,11 +206,11 @@ class NearestRows(ListedRows):
         return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
 
 
-def order_rows(locations: Locations, point: Position, rows: Rows) -> NearestRows:
-    """Return rows, ascending, in the order of their distance."""
-    announce(_SORTING * len(rows))
-    places = locations.places.take(rows)
-    others, total = _NO_ROWS, len(rows)
+def order_rows(locations: Locations, point: Position, found: RowList) -> NearestRows:
+    """Return rows in the order of their distance."""
+    announce(_SORTING * found.count)
+    rows, total, others = found.rows, found.count, _NO_ROWS
+    places = locations.places.take(rows) if found.places is None else found.places
     if int(places.max(initial=0)) >= locations.count:
         located = places < locations.count
         rows, places, others = rows[located], places[located], rows[~located]

@@ -68,7 +68,7 @@ def _by_distance(table: Table, criteria: Criteria, point: Position) -> NearestRo
             table.found.put((criteria, DISTANCE), found, found.nbytes + criteria.nbytes)
     if isinstance(found, RowBitmap):
         return DistanceOrder(locations, point, found)
-    return order_rows(locations, point, found.rows)
+    return order_rows(locations, point, found)
 
 
 def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
@@ -124,10 +124,22 @@ def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     if are_many(fewest.count, table):
         return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
     announce(fewest.count * (1 + len(others)))
+    if order == DISTANCE and isinstance(fewest, Area):
+        return _find_inside(fewest, others)
     rows = fewest.rows()
     for condition in others:
-        rows = condition.filter(rows)
+        rows = rows[condition.matches(rows)]
     return RowList(rows)
+
+
+def _find_inside(area: Area, others: Sequence[Condition]) -> RowList:
+    """Return the rows in an area that match other conditions, with their places, from which distances are computed."""
+    places = area.places()
+    rows = area.locations.order.take(places)
+    for condition in others:
+        matching = condition.matches(rows).nonzero()[0]
+        rows, places = rows.take(matching), places.take(matching)
+    return RowList(rows, places)
 
 
 def _is_common(table: Table, predicate: Predicate) -> bool:

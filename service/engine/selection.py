@@ -25,9 +25,10 @@ _LOOKED_PART: Final = 16  # or, of more, this part of all rows
 
 
 class RowList(msgspec.Struct, frozen=True, eq=False):
-    """Few rows, ascending."""
+    """Few rows, ascending; or in any order, with their places among the locations."""
 
     rows: Rows
+    places: NDArray[np.intp] | None = None
 
     @property
     def count(self) -> int:

@@ -82,16 +82,14 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
         distinct: Rows = rows[np.append(True, rows[1:] != rows[:-1])]
         return distinct
 
-    def filter(self, rows: Rows) -> Rows:
-        """Return those of some rows that match."""
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return for each of some rows whether it matches."""
+        if not self.count:
+            return np.zeros(len(rows), np.bool_)
         if self.is_dense and (self.word_count > 1 or len(rows) * _SEARCH_COST > self.count):
-            matches = is_set(self.bitmap(), rows)
-        elif self.count:
-            postings = self.postings if self.word_count == 1 else np.sort(self.postings)
-            matches = postings.take(postings.searchsorted(rows), mode="clip") == rows
-        else:
-            return self.postings
-        found: Rows = rows[matches]
+            return is_set(self.bitmap(), rows)
+        postings = self.postings if self.word_count == 1 else np.sort(self.postings)
+        found: NDArray[np.bool_] = postings.take(postings.searchsorted(rows), mode="clip") == rows
         return found
 
     def mask(self) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from service.engine.column import Rows, build_column
 from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.distance_order import DistanceOrder, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
-from service.engine.selection import RowBitmap, Selection
+from service.engine.selection import RowBitmap, RowList, Selection
 from service.engine.sphere import box_around, squared_chord
 from service.model.coordinates import Box, Circle, Position
 from service.model.kinds import number_key
@@ -131,8 +131,8 @@ def rows_of(area: Area) -> Rows:
     """Return the rows in an area, which are the same in each of the ways to find them."""
     rows, every = area.rows(), np.arange(len(area.locations.order), dtype=np.int32)
     assert rows.dtype == np.int32
-    assert rows.tolist() == area.mask().nonzero()[0].tolist() == area.filter(every).tolist()
-    assert area.filter(every[::3]).tolist() == [row for row in rows.tolist() if row % 3 == 0]
+    assert rows.tolist() == area.mask().nonzero()[0].tolist() == every[area.matches(every)].tolist()
+    assert every[::3][area.matches(every[::3])].tolist() == [row for row in rows.tolist() if row % 3 == 0]
     assert area.count >= len(rows)
     return rows
 
@@ -304,7 +304,10 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Position, tenths
     random = Random(seed)
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
     rows = mask.nonzero()[0].astype(np.int32)
-    listed, dense = order_rows(built, near, rows), DistanceOrder(built, near, RowBitmap(pack(mask[built.order])))
+    listed, dense = (
+        order_rows(built, near, RowList(rows)),
+        DistanceOrder(built, near, RowBitmap(pack(mask[built.order]))),
+    )
     for order in (listed, dense):
         check_order(order, rows.tolist(), points, near)
         check_pages(order, sum(row in points for row in rows.tolist()), 7)
@@ -392,7 +395,7 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     assert built.distances(Position(0, 0), rows) == [None] * len(texts)
     for order in (
         DistanceOrder(built, Position(0, 0)),
-        order_rows(built, Position(0, 0), rows),
+        order_rows(built, Position(0, 0), RowList(rows)),
         DistanceOrder(built, Position(0, 0), RowBitmap(pack(rows >= 0))),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()

@@ -36,7 +36,7 @@ def rows(index: TextIndex, terms: Sequence[Term]) -> list[int]:
     assert found.dtype == np.int32
     assert found.tolist() == mask.nonzero()[0].tolist() == positions(first.bitmap()).tolist()
     for match in others:
-        found, mask = match.filter(found), mask & match.mask()
+        found, mask = found[match.matches(found)], mask & match.mask()
     listed: list[int] = found.tolist()
     assert listed == mask.nonzero()[0].tolist()
     return listed
