@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
@@ -27,9 +27,13 @@ from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from service.progress import Progress, silent
 
-FORMAT: Final = "store-directory 4"
+FORMAT: Final = "store-directory 5"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
-_COLUMN_PARTS: Final = ("codes", "order", "starts")
+# Parts of columns that are 0, 1, 2, …, if they are long, are stored once: each is the beginning of this array.
+_NUMBERS: Final = "numbers"
+_LEAST_NUMBERED: Final = 1024
+_CODES: Final = "codes"
+_COLUMN_PARTS: Final = (_CODES, "order", "starts")
 _LOCATION_TYPES: Final[dict[str, type[np.number[Any]]]] = {
     "order": np.int32,
     "places": np.int32,
@@ -64,6 +68,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated_at  the time of the data; "" if it is not known
     as_of         the day that closing dates were compared with; absent if there are none
     attributes    the JSON of what the mapping declares; absent if it declares none
+    numbered      the JSON of the lengths of the arrays that are the beginning of `numbers`, by name; absent if none is
     """
 
     format: str
@@ -72,6 +77,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated_at: str = ""
     as_of: date | None = None
     attributes: str | None = None
+    numbered: str | None = None
 
 
 def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata) -> None:
@@ -84,6 +90,10 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
     texts = [strings.data for each in (dataset.stores, dataset.companies) for strings in (each.rows, each.text.words)]
     characters = Characters.of(texts, tables)
     arrays |= {f"characters/{part}": getattr(characters, part) for part in _CHARACTER_PARTS}
+    numbered = {name: len(array) for name, array in arrays.items() if _is_numbered(name, array)}
+    if numbered:
+        arrays = {name: array for name, array in arrays.items() if name not in numbered}
+        arrays[_NUMBERS] = np.arange(max(numbered.values()), dtype=np.int32)
     metadata = _Metadata(
         format=FORMAT,
         version=dataset.version,
@@ -91,6 +101,7 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
         generated_at="" if dataset.generated_at is None else format_instant(dataset.generated_at),
         as_of=dataset.as_of,
         attributes=msgspec.json.encode(declaration).decode() if declaration.digest else None,
+        numbered=msgspec.json.encode(numbered, order="sorted").decode() if numbered else None,
     )
     known = {name: text for name, text in msgspec.to_builtins(metadata).items() if text is not None}
     write_file(path, arrays, known, durable=durable)
@@ -126,7 +137,7 @@ def read_baked(  # noqa: PLR0913 - what is known of the file, then how it is rea
     """
     content = map_file(path, checked=checked, copied=copied, signature=signature, progress=progress)
     metadata, totals, schema = _read_metadata(content.metadata)
-    arrays = dict(content.arrays)
+    arrays = _with_numbered(content.arrays, metadata)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)
     stores, companies = (_table(resource, arrays) for resource in (schema.stores, schema.companies))
     if arrays:
@@ -154,6 +165,30 @@ def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals, Schema]
     if metadata.generated_at and parse_instant(metadata.generated_at) is None:
         raise DamagedFile("the metadata is invalid: generated_at is not a date-time")
     return metadata, totals, schema
+
+
+def _is_numbered(name: str, array: Array) -> bool:
+    """Return whether an array is a long part of a column that is 0, 1, 2, … in 32 bits."""
+    if not name.endswith(_COLUMN_PARTS) or array.itemsize != np.int32().itemsize or len(array) < _LEAST_NUMBERED:
+        return False
+    return int(array[-1]) == len(array) - 1 and np.array_equal(array, np.arange(len(array)))
+
+
+def _with_numbered(stored: Mapping[str, Array], metadata: _Metadata) -> dict[str, Array]:
+    """Return the arrays of a file, and those that are the beginning of its numbers."""
+    arrays = dict(stored)
+    if metadata.numbered is None:
+        return arrays
+    try:
+        numbered = msgspec.json.decode(metadata.numbered, type=dict[str, Annotated[int, msgspec.Meta(ge=0)]])
+    except msgspec.DecodeError as error:
+        raise DamagedFile(f"the metadata is invalid: {error}") from None
+    numbers = _take(_NUMBERS, arrays, np.int32)
+    for name, length in numbered.items():
+        if name in arrays or length > len(numbers):
+            raise DamagedFile(f"the metadata is invalid: {name} is not the beginning of the numbers")
+        arrays[name] = numbers[:length].view(np.uint32 if name.endswith(_CODES) else np.int32)
+    return arrays
 
 
 def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array]]:
@@ -222,7 +257,7 @@ def _list_texts(name: str, arrays: dict[str, Array], count: int) -> ListTexts:
 
 
 def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:
-    words, starts = _strings(f"{name}/words", arrays), _take(f"{name}/starts", arrays, np.int64)
+    words, starts = _strings(f"{name}/words", arrays), _take(f"{name}/starts", arrays, np.uint32, np.int64)
     postings = _take(f"{name}/postings", arrays, np.int32)
     if len(starts) != len(words) + 1 or starts[0] != 0 or starts[-1] != len(postings):
         raise DamagedFile(f"the index {name} does not have one start for each word")
@@ -251,7 +286,7 @@ def _z_order(name: str, arrays: dict[str, Array]) -> ZOrder:
 
 
 def _strings(name: str, arrays: dict[str, Array]) -> StringArray:
-    data, offsets = _take(f"{name}/data", arrays, np.uint8), _take(f"{name}/offsets", arrays, np.int64)
+    data, offsets = _take(f"{name}/data", arrays, np.uint8), _take(f"{name}/offsets", arrays, np.uint32, np.int64)
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(data):
         raise DamagedFile(f"the length of {name} does not match its offsets")
     return StringArray(data.data, offsets)

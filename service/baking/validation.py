@@ -276,7 +276,8 @@ def _check_numbering(name: str, table: Table) -> None:
 def is_sorted(strings: StringArray) -> bool:
     """Return whether the strings are sorted and distinct, by bytes."""
     chunks = range(0, len(strings) - 1, _CHUNK)
-    return all(_is_sorted(strings.data, strings.offsets[begin : begin + _CHUNK + 2]) for begin in chunks)
+    offsets = strings.offsets
+    return all(_is_sorted(strings.data, offsets[begin : begin + _CHUNK + 2].astype(np.int64)) for begin in chunks)
 
 
 def _is_sorted(data: memoryview, offsets: NDArray[np.int64]) -> bool:

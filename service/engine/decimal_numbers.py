@@ -19,9 +19,10 @@ _POWERS: Final = np.array([10**exponent for exponent in range(23)], float)
 
 def decimal_numbers(keys: StringArray) -> Floats:
     """Return the number nearest to the decimal of each key."""
-    characters, starts = np.frombuffer(keys.data, np.uint8), keys.offsets[:-1]
-    last, negative = len(characters) - 1, characters[starts] == _NEGATIVE
-    counts = np.diff(keys.offsets) - _BEFORE_DIGITS - negative
+    characters, offsets = np.frombuffer(keys.data, np.uint8), keys.offsets.astype(np.int64)
+    starts, last = offsets[:-1], len(characters) - 1
+    negative = characters[starts] == _NEGATIVE
+    counts = np.diff(offsets) - _BEFORE_DIGITS - negative
     scales = characters[np.minimum(starts + 1, last)]
     exponents = np.where(negative, _COMPLEMENT[scales], scales).astype(np.int64) - POINT_SCALE - counts
     whole = np.zeros(len(keys), np.int64)

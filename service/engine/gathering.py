@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 _MAX_COPIED: Final = 2
 
 
-def gather(data: memoryview, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> memoryview | None:
+def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> memoryview | None:
     """Return strings of a buffer, concatenated in a new one; None if their lengths or places do not suit.
 
     Each is copied with what follows it, as wide as the longest, and the next one is then written over the surplus:

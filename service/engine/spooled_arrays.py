@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.gathering import gather
-from service.engine.string_array import StringArray
+from service.engine.string_array import StringArray, narrow
 from service.files.spool import Spool, Spools
 
 _Item = TypeVar("_Item", bound=np.generic)
@@ -49,7 +49,7 @@ def keep_strings(
     for begin in range(0, len(starts), _AT_ONCE):
         some = starts[begin : begin + _AT_ONCE].astype(np.int64), lengths[begin : begin + _AT_ONCE].astype(np.int64)
         kept.append(gather(data, *some) or _joined(data, *some))
-    return StringArray(kept.view(), keep(offsets, spools))
+    return StringArray(kept.view(), keep(narrow(offsets), spools))
 
 
 def _joined(data: memoryview, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> bytes:

@@ -13,16 +13,22 @@ from service.engine.gathering import gather
 # Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
 _SPARSE_INDEX_SIZE: Final = 4096
 _LINE_END: Final = 10
+_MOST_NARROW: Final = 2**32 - 1
 # A view of each of fewer strings costs less than to copy them all with NumPy.
 _MANY: Final = 100
 
 _Index = TypeVar("_Index", bound=np.integer[Any])
 
 
-class StringArray:
-    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`, the offsets are int64."""
+def narrow(offsets: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Return ascending offsets in 32 bits if they fit, else as they are."""
+    return offsets.astype(np.uint32) if int(offsets[-1]) <= _MOST_NARROW else offsets
 
-    def __init__(self, data: memoryview, offsets: NDArray[np.int64]) -> None:
+
+class StringArray:
+    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`; see `narrow` for their type."""
+
+    def __init__(self, data: memoryview, offsets: NDArray[np.integer]) -> None:
         self.data = data
         self.offsets = offsets
         self._offsets = offsets.data  # reading one number is several times faster than from an array
@@ -33,14 +39,14 @@ class StringArray:
         """Concatenate strings."""
         offsets = np.zeros(len(strings) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
-        return cls(memoryview(b"".join(strings)), offsets)
+        return cls(memoryview(b"".join(strings)), narrow(offsets))
 
     @classmethod
     def of_array(cls, strings: NDArray[np.bytes_]) -> "StringArray":
         """Concatenate the strings of an array, which have no NULs."""
         characters = strings.view(np.uint8)
         offsets = np.append(0, np.strings.str_len(strings).cumsum())
-        return cls(characters[characters != 0].data, offsets)
+        return cls(characters[characters != 0].data, narrow(offsets))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -104,7 +110,7 @@ class StringArray:
     def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
         """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
         wide = indices.astype(np.intp)
-        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum(dtype=np.int64)
         return bytearray().join(self.chunks(indices)), ends
 
     def lines(self, indices: NDArray[np.integer]) -> memoryview:

@@ -30,7 +30,7 @@ class TextIndex:
     It caches the last bitmaps, which depend only on their term and the index.
     """
 
-    def __init__(self, words: StringArray, starts: NDArray[np.int64], postings: Rows, length: int) -> None:
+    def __init__(self, words: StringArray, starts: NDArray[np.integer], postings: Rows, length: int) -> None:
         self.words, self.starts, self.postings, self.length = words, starts, postings, length
         self._bitmaps = BoundedCache[Term, Bitmap](_CACHE_BYTES)
 

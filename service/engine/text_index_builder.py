@@ -17,7 +17,7 @@ from service.engine.column import KEY_END, Column, Rows
 from service.engine.gathering import expand
 from service.engine.ranking import Codes, rank
 from service.engine.spooled_arrays import keep, spooled
-from service.engine.string_array import StringArray
+from service.engine.string_array import StringArray, narrow
 from service.engine.text_index import TextIndex
 from service.files.spool import Spool, Spools
 from service.model.words import words
@@ -71,7 +71,9 @@ class TextIndexBuilder:
             for found, rows in _distinct(pairs):
                 np.add.at(counts, found + 1, 1)
                 postings.append(rows.data)
-        return TextIndex(distinct, keep(counts.cumsum(), self._spools), spooled(postings, np.dtype(np.int32)), length)
+        return TextIndex(
+            distinct, keep(narrow(counts.cumsum()), self._spools), spooled(postings, np.dtype(np.int32)), length
+        )
 
     def _cut(self, texts: StringArray, begin: int) -> NDArray[np.void]:
         """Return the chunks of some texts."""

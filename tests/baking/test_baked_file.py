@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
+from service.baking.layout import map_file
 from service.data_set import Totals
 from service.engine.page import page
 from service.engine.table import Table
@@ -77,6 +79,15 @@ def test_a_sample_with_codes_of_every_width_is_the_same_after_baking(tmp_path: P
     mapped = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
     assert contents(mapped) == contents(dataset)
     assert {column.codes.itemsize for column in mapped.stores.columns.values()} == {1, 2}
+
+
+def test_an_array_that_counts_rows_is_stored_once(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data", stores=3000, companies=40, seed=4)
+    content = map_file(baked_file(tmp_path / "data", tmp_path / "set.baked"))
+    numbered = msgspec.json.decode(content.metadata["numbered"], type=dict[str, int])
+    assert {"stores/created_at/order": 3000, "stores/store_id/starts": 3001}.items() <= numbered.items()
+    assert content.arrays["numbers"].tolist() == list(range(max(numbered.values())))
+    assert not numbered.keys() & content.arrays.keys()
 
 
 def test_the_same_data_gives_the_same_bytes_each_time(tmp_path: Path) -> None:

@@ -82,8 +82,8 @@ def part(name: str) -> str:
 
 def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in some_of(list(content.arrays.items()), 3):
-        # Codes are as wide as their number needs, so any width is theirs.
-        alike = "u" if name.endswith("/codes") else array.dtype.str[1:]
+        # Codes and offsets are as wide as their number needs, so any width is theirs.
+        alike = "u" if name.endswith(("/codes", "/offsets")) else array.dtype.str[1:]
         for dtype in DTYPES:
             if not dtype.str[1:].startswith(alike):
                 assert part(name) in crafted.refusal(arrays={name: array.astype(dtype)}), (name, dtype)
@@ -92,10 +92,10 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        ({"format": None}, "the file does not have the format 'store-directory 4'; bake it again"),
+        ({"format": None}, "the file does not have the format 'store-directory 5'; bake it again"),
         (
             {"format": "store-directory 3"},
-            "the file does not have the format 'store-directory 4'; bake",
+            "the file does not have the format 'store-directory 5'; bake",
         ),
         ({"unicode": "14.0.0"}, "the metadata is invalid: "),
         ({"version": None}, "the metadata is invalid: "),
@@ -107,6 +107,9 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
         ({"generated_at": "yesterday"}, "the metadata is invalid: "),
         ({"as_of": "yesterday"}, "the metadata is invalid: "),
         ({"attributes": "[]"}, "the metadata is invalid: "),
+        ({"numbered": "[]"}, "the metadata is invalid: "),
+        ({"numbered": '{"stores/city/codes":-1}'}, "the metadata is invalid: "),
+        ({"numbered": "{}"}, "the array numbers is missing"),
         ({"attributes": '{"stores":[{"name":"x y","kind":"text"}]}'}, "the metadata is invalid: "),
         ({"attributes": '{"stores":[{"name":"x\\n","kind":"text"}]}'}, "the metadata is invalid: "),
         ({"attributes": '{"stores":[{"name":"x","kind":"object"}]}'}, "the metadata is invalid: "),
@@ -115,6 +118,25 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
 )
 def test_invalid_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:
     assert crafted.refusal(texts=texts).startswith(why)
+
+
+def test_a_part_of_a_column_that_is_not_in_the_numbers_is_refused(crafted: Crafted, content: BakedContent) -> None:
+    name = "stores/store_id/starts"
+    numbers = content.arrays[name].copy()
+    refusals = [
+        crafted.refusal(arrays={name: array, "numbers": found}, texts={"numbered": f'{{"{name}":{length}}}'})
+        for array, found, length in (
+            (numbers, numbers, len(numbers)),  # it is stored, too
+            (None, numbers, len(numbers) + 1),
+            (None, numbers, len(numbers) - 1),
+            (None, numbers[::-1].copy(), len(numbers)),
+        )
+    ]
+    assert refusals == [
+        *["the metadata is invalid: stores/store_id/starts is not the beginning of the numbers; bake it again"] * 2,
+        "the column stores/store_id does not have one start for each value; bake it again",
+        "the starts of stores/store_id do not partition its rows; bake it again",
+    ]
 
 
 @pytest.mark.parametrize(("stores", "companies"), [(0, 1), (2, 1), (1, 0), (1, 2), (-1, 1)])
