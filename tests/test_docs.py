@@ -582,7 +582,7 @@ SCHEMA: Final = parse_mapping(ATTRIBUTES.encode()).schema
 @pytest.fixture
 def baked(tmp_path: Path) -> BakedContent:
     """Return the content of `stores.baked` in the folder of the test."""
-    write_sample(tmp_path / "data", stores=500, companies=9, seed=1)
+    write_sample(tmp_path / "data", stores=1500, companies=9, seed=1)
     (tmp_path / "data/mapping.toml").write_text(ATTRIBUTES)
     return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
 
@@ -598,7 +598,7 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
             fields = lists if "/texts/" in pattern else others if "/values/" in pattern else resource.fields
             names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}
             expected |= {name: {NUMPY_NAMES[dtype] for dtype in documented[pattern]} for name in names}
-    assert expected.keys() == {*baked.arrays, "header_crc32"}
+    assert expected.keys() == {*baked.arrays, *orjson.loads(baked.metadata["numbered"]), "header_crc32"}
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
 
 
@@ -640,7 +640,9 @@ def test_numpy_alone_reads_a_baked_file_as_documented(
     read = runpy.run_path("snippet.py")
     checksums = {f"crc32:{name}": f"{crc32(array.tobytes()):08x}" for name, array in baked.arrays.items()}
     assert read["texts"] == baked.metadata | checksums
-    assert list(read["arrays"]) == [*baked.arrays, "header_crc32"]
+    numbered = orjson.loads(baked.metadata["numbered"])
+    assert list(read["arrays"]) == [*baked.arrays, "header_crc32", *numbered]
+    assert all(read["arrays"][name].tolist() == list(range(length)) for name, length in numbered.items())
     for name, array in baked.arrays.items():
         assert (read["arrays"][name].dtype, read["arrays"][name].tolist()) == (array.dtype, array.tolist())
     cities = {each["city"] for each in read["in_the_first_city"]}

@@ -26,9 +26,9 @@ _NO_PEER: Final = "none"
 @click.option("--seed", default=1, show_default=True)
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="Serve this form of the same data set.")
 @click.option("--baked", is_flag=True, help="Compile the data set and serve the file.")
-@click.option("--seconds", default=3, show_default=True, help="Length of a run.")
-@click.option("--pairs", default=5, show_default=True, help="Rounds of runs per shape with the upper bounds or a log.")
-@click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer per shape.")
+@click.option("--seconds", default=2, show_default=True, help="Length of a run.")
+@click.option("--pairs", default=3, show_default=True, help="Rounds of runs per shape with a bound.")
+@click.option("--peer-pairs", default=2, show_default=True, help="Rounds of runs per other shape, and with a peer.")
 @click.option("--connections", default=16, show_default=True, help="Connections of wrk.")
 @click.option(
     "--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Run only this; repeatable."

@@ -16,7 +16,7 @@ from bench.peers.nginx import nginx
 from bench.peers.redis import redis
 from bench.peers.roapi import roapi
 from bench.peers.tipg import tipg
-from bench.peers.upper_bounds import record, upper_bound
+from bench.peers.upper_bounds import floors, record, upper_bound
 from bench.wire.comparison import compare, compare_with_peer
 from bench.wire.contender import Contender, NotInstalled, Unsupported
 from bench.wire.http_report import Loading, Report, ShapeFacts
@@ -25,7 +25,7 @@ from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
 from bench.wire.service_contender import service
 from bench.wire.shapes import Shape
-from bench.wire.variants import check_cached, with_entity_tags
+from bench.wire.variants import NO_CACHE, check_cached, with_entity_tags
 
 # Each from the folder of the data set and a folder to work in.
 _PEERS: Final[Mapping[str, Callable[[Path, Path], Contender]]] = {
@@ -73,6 +73,7 @@ class Bench(msgspec.Struct, frozen=True):
             for shape in shapes:
                 log(shape.slug)
                 (self._compare_logged if shape.is_logged else self._compare_upper_bounds)(ours, shape, report)
+        with running(service(self.data, *NO_CACHE), self.core) as ours:
             for name in peers:
                 log(f"prepare the data of {name}")
                 try:
@@ -98,11 +99,20 @@ class Bench(msgspec.Struct, frozen=True):
         with own as asked, ExitStack() as stack:
             responses = self._record(asked, shape, report)
             contenders = [upper_bound(name, shape, responses, self.sample.work) for name in ("bare", "low-level")]
+            contenders += self._floors(shape, responses, report) if shape.has_floors else []
             others = [stack.enter_context(running(each, self.core)) for each in contenders]
             rounds = self.peer_rounds if shape.is_minor else self.rounds
-            bare, low_level = compare(self.load, shape, asked, others, rounds)
+            bare, low_level, *floor = compare(self.load, shape, asked, others, rounds)
         report.bare.append(msgspec.structs.replace(bare, other="bare", bound=shape.bound))
         report.low_level.append(low_level)
+        report.floors.extend(floor)
+
+    def _floors(self, shape: Shape, responses: Responses, report: Report) -> list[Contender]:
+        try:
+            return [*floors(shape, responses), nginx(self.sample.work / "responses", self.sample.work)]
+        except NotInstalled as error:
+            report.not_measured.append(f"{error}.")
+            return []
 
     def _compare_logged(self, ours: Server, shape: Shape, report: Report) -> None:
         """Compare the service with one that has the options of the shape, after checking each response."""

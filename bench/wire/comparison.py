@@ -56,6 +56,11 @@ class Comparison(msgspec.Struct, frozen=True):
         return Spread.of(pair.theirs.cpu_microseconds / pair.ours.cpu_microseconds for pair in self.pairs)
 
     @property
+    def cpu_added(self) -> Spread:
+        """The other's CPU time for a request less ours in microseconds, pair by pair."""
+        return Spread.of(pair.theirs.cpu_microseconds - pair.ours.cpu_microseconds for pair in self.pairs)
+
+    @property
     def rate_ratio(self) -> Spread:
         """Our requests per second over the other's, pair by pair."""
         return Spread.of(pair.ours.requests_per_second / pair.theirs.requests_per_second for pair in self.pairs)
@@ -73,6 +78,7 @@ class Comparison(msgspec.Struct, frozen=True):
             return ""
         what, value = {
             "cpu_ratio": (f"{self.other} over service", self.cpu_ratio.median),
+            "cpu_added": (f"{self.other} less service, µs", self.cpu_added.median),
             "rate_ratio": (f"service over {self.other}", self.rate_ratio.median),
             "cpu_microseconds": ("CPU µs", self.medians("cpu_microseconds")[0]),
         }[self.bound.figure]

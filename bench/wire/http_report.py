@@ -1,6 +1,7 @@
 """The report of the benchmark over HTTP, and its tables."""
 
 from collections.abc import Sequence
+from math import nan
 from typing import Final
 
 import msgspec
@@ -33,7 +34,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """All results of a run: comparisons with the bare and the low-level handler, with an access log, with peers."""
+    """All results of a run: comparisons with the upper bounds and the floors, with an access log, with peers."""
 
     stores: int
     companies: int
@@ -45,6 +46,7 @@ class Report(msgspec.Struct, frozen=True):
     loadings: list[Loading] = []
     bare: list[Comparison] = []
     low_level: list[Comparison] = []
+    floors: list[Comparison] = []
     logged: list[Comparison] = []
     peers: list[Comparison] = []
     not_measured: list[str] = []
@@ -64,7 +66,8 @@ def markdown(report: Report) -> str:
         f"runs of {report.seconds} s over {report.connections} connections. {report.surroundings}\n"
     )
     compared = {"bare": report.bare, "low-level": report.low_level, "logged": report.logged}
-    tables = [_ratios(report, name, comparisons) for name, comparisons in compared.items() if comparisons]
+    tables = [_floors(report)] if report.floors else []
+    tables += [_ratios(report, name, comparisons) for name, comparisons in compared.items() if comparisons]
     tables += [_peers(report)] if report.peers else []
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
     missed = [f"Bound missed: {miss}." for miss in report.missed]
@@ -72,15 +75,33 @@ def markdown(report: Report) -> str:
     return "\n".join((head, *tables, _loadings(report), lines))
 
 
+def _floors(report: Report) -> str:
+    """Return a table of the CPU time of a request by server: those that answer it, and those that only send bytes."""
+    every = [
+        *((each, each.other) for each in (*report.bare, *report.floors)),
+        *((e, "low-level") for e in report.low_level),
+    ]
+    costs = {(each.shape, name): each.medians("cpu_microseconds") for each, name in every}
+    names = ("bare", "low-level", *dict.fromkeys(each.other for each in report.floors))
+    titles, measured = {shape.slug: shape.title for shape in report.shapes}, {each.shape for each in report.floors}
+    rows = []
+    for slug in (slug for slug in titles if slug in measured):
+        ours = [costs.get((of, "bare"), (nan, nan))[0] for of in (slug, f"{slug}-unrepeated")]
+        rows.append((titles[slug], *(f"{cost:,.1f}" for cost in (*ours, *(costs[slug, name][1] for name in names)))))
+    return table(("CPU µs of a request", "service, repeated", "service, hardly ever repeated", *names), rows)
+
+
 def _ratios(report: Report, name: str, comparisons: Sequence[Comparison]) -> str:
-    costs = ("CPU µs", f"{name} CPU µs", f"{name} over service", "from", "to", "bound")
+    is_logged = name == "logged"
+    ratio = f"{name} less service, µs" if is_logged else f"{name} over service"
+    costs = ("CPU µs", f"{name} CPU µs", ratio, "from", "to", "bound")
     head = ("shape", "distinct requests", "mean body", *costs, "requests/s", f"{name} requests/s")
     shapes = {shape.slug: shape for shape in report.shapes}
     rows = (
         (
             *_facts(shapes[each.shape]),
             *(f"{cost:,.1f}" for cost in each.medians("cpu_microseconds")),
-            *(*each.cpu_ratio.cells(), str(each.bound or "-")),
+            *(*(each.cpu_added if is_logged else each.cpu_ratio).cells(), str(each.bound or "-")),
             *(f"{rate:,.0f}" for rate in each.medians("requests_per_second")),
         )
         for each in comparisons

@@ -13,12 +13,10 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.shapes import STORES_PATH, Bound, Params, Request, Shape, draw
+from bench.wire.shapes import STORES_PATH, UNREPEATED, Bound, Params, Request, Shape, draw, unrepeated
 
 CLUSTERS_PATH: Final = "/clusters"
 
-# The requests of a shape of which hardly any is repeated: their selections do not fit into the caches of the service.
-_REQUESTS: Final = 50_000
 _FULL: Final = 50
 _FIRST: Final = (("limit", str(_FULL)), ("page_num", "1"))
 _PREFIX: Final = 2  # characters of the last word, at least
@@ -68,19 +66,13 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
         _shape("clusters", "`/clusters` of the world", _clusters(((),), random), 2000),
         _shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), 12000),
     ]
-    return (*draw(shapes, random), *draw(map(_unrepeated, shapes), random, _REQUESTS))
+    return (*draw(shapes, random), *(unrepeated(shape, random) for shape in shapes))
 
 
 def _shape(slug: str, title: str, requests: tuple[Request, ...], limit: float) -> Shape:
     """Return a shape; its limit is the least ratio to the bare handler or, above 1, the most microseconds of CPU."""
     bound = Bound("cpu_microseconds", limit, is_upper=True) if limit > 1 else Bound("cpu_ratio", limit)
     return Shape(slug, title, requests, bound=bound)
-
-
-def _unrepeated(shape: Shape) -> Shape:
-    """Return a shape with more requests than the caches of the service hold selections of, without a bound."""
-    slug, title = f"{shape.slug}-unrepeated", f"{shape.title}, few repeated"
-    return msgspec.structs.replace(shape, slug=slug, title=title, bound=None, is_minor=True)
 
 
 def _in_cities(stores: list[_Store]) -> list[_Store]:
@@ -91,7 +83,7 @@ def _in_cities(stores: list[_Store]) -> list[_Store]:
 
 def _around(stores: list[_Store], place: Callable[[_Point], Params], random: Random) -> tuple[Request, ...]:
     """Return requests for places around random points, which are likelier where there are more stores."""
-    points = (_point(store, random) for store in random.choices(stores, k=_REQUESTS))
+    points = (_point(store, random) for store in random.choices(stores, k=UNREPEATED))
     return tuple(Request(STORES_PATH, (*place(point), *_FIRST)) for point in points)
 
 
@@ -145,7 +137,7 @@ def _clusters(choices: tuple[Params, ...], random: Random) -> tuple[Request, ...
     """Return requests for maps of the world, whose edges differ by some degrees."""
     return tuple(
         Request(CLUSTERS_PATH, (("bbox", _world(random)), ("zoom", str(random.choice(_ZOOMS))), *filters))
-        for filters in random.choices(choices, k=_REQUESTS)
+        for filters in random.choices(choices, k=UNREPEATED)
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import cycle, islice, product
 from pathlib import Path
 from random import Random
 from typing import Final, Literal
@@ -16,7 +16,12 @@ STORES_PATH: Final = "/stores"
 ACCEPT_ENCODING: Final = "Accept-Encoding"
 
 _LOCATION_PARAMETERS: Final = frozenset({"near", "bbox", "q", "facets"})
-_MAX_REQUESTS: Final = 4000
+# Fewer than the cache of responses holds, and more: what is repeated, and what hardly ever is.
+REPEATED: Final = 500
+UNREPEATED: Final = 64_000
+_LARGE: Final = 1_000_000  # stores, of which some bounds are lower
+_MAX_PAGES: Final = 4000
+_OK: Final = 200
 _ORDERS: Final = ("asc", "desc")
 # Limits of about 50 and about 1,000: there are not enough pages of exactly so many for distinct requests.
 _SHORT_PAGES: Final = (48, 49, 50)
@@ -55,7 +60,7 @@ class Request(msgspec.Struct, frozen=True):
 class Bound(msgspec.Struct, frozen=True):
     """A bound on the median of a figure of a comparison."""
 
-    figure: Literal["cpu_ratio", "rate_ratio", "cpu_microseconds"]
+    figure: Literal["cpu_ratio", "rate_ratio", "cpu_microseconds", "cpu_added"]
     limit: float
     is_upper: bool = False
 
@@ -64,17 +69,18 @@ class Bound(msgspec.Struct, frozen=True):
         return value <= self.limit if self.is_upper else value >= self.limit
 
     def __str__(self) -> str:
-        limit = f"{self.limit:,.0f} µs" if self.figure == "cpu_microseconds" else f"{self.limit:.2f}"
+        limit = f"{self.limit:,g} µs" if self.figure in ("cpu_microseconds", "cpu_added") else f"{self.limit:.2f}"
         return f"{'at most' if self.is_upper else 'at least'} {limit}"
 
 
 class Shape(msgspec.Struct, frozen=True):
     """Requests of one kind in random order, their key and their expected status.
 
-    options    for the service
-    bound      for the comparison with the bare handler, or with the service that has `options` if `is_logged`
-    is_logged  whether the service with `options` is compared only with the service without
-    is_minor   whether it is measured in as few rounds as with a peer, and without peers
+    options      for the service
+    bound        for the comparison with the bare handler, or with the service that has `options` if `is_logged`
+    is_logged    whether the service with `options` is compared only with the service without
+    is_repeated  whether the cache of responses holds all that answers them
+    has_floors   whether it is measured on the floors, too
     """
 
     slug: str
@@ -85,7 +91,8 @@ class Shape(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     bound: Bound | None = None
     is_logged: bool = False
-    is_minor: bool = False
+    is_repeated: bool = True
+    has_floors: bool = False
 
     @property
     def coding(self) -> str:
@@ -100,7 +107,12 @@ class Shape(msgspec.Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether peers are measured on it, too: it has no header fields or options."""
-        return not self.is_minor and not self.options and not any(request.fields for request in self.requests)
+        return self.is_repeated and not self.options and not any(request.fields for request in self.requests)
+
+    @property
+    def is_minor(self) -> bool:
+        """Whether it is measured in as few rounds as with a peer: it has no bound."""
+        return self.bound is None
 
 
 class _Store(msgspec.Struct, frozen=True):
@@ -115,21 +127,37 @@ class _Company(msgspec.Struct, frozen=True):
 
 
 def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
-    """Return the shapes for the data set in `folder`, a `stores.json` and a `companies.json`."""
+    """Return the shapes for the data set in `folder`, a `stores.json` and a `companies.json`: repeated, then not."""
     stores = msgspec.json.decode((folder / "stores.json").read_bytes(), type=list[_Store])
     companies = msgspec.json.decode((folder / "companies.json").read_bytes(), type=list[_Company])
     ids = [Request(COMPANY_PATH + quote(company.company_id, safe="")) for company in companies]
-    return draw(_all_shapes(stores, ids), Random(seed))
+    every, is_large, random = _all_shapes(stores, ids), len(stores) >= _LARGE, Random(seed)
+    bounds = {"company": _ratio(1.0 if is_large else 1.1), "city": _ratio(0.5 if is_large else 0.55)}
+    others = [unrepeated(shape, random, bounds.get(shape.slug)) for shape in every if shape.status == _OK]
+    return (*draw(every, random), *others)
 
 
-def draw(shapes: Iterable[Shape], random: Random, max_requests: int = _MAX_REQUESTS) -> tuple[Shape, ...]:
-    """Return shapes with a random sample of their requests, at most so many, in random order."""
-    return tuple(
-        msgspec.structs.replace(
-            shape, requests=tuple(random.sample(shape.requests, min(max_requests, len(shape.requests))))
-        )
-        for shape in shapes
-    )
+def draw(shapes: Iterable[Shape], random: Random) -> tuple[Shape, ...]:
+    """Return shapes with a random sample of their requests, in random order, of which each is repeated."""
+    return tuple(msgspec.structs.replace(shape, requests=_sample(shape, random, REPEATED)) for shape in shapes)
+
+
+def unrepeated(shape: Shape, random: Random, bound: Bound | None = None) -> Shape:
+    """Return a shape with so many distinct requests that hardly any answer is still cached when it is asked for again.
+
+    If there are not enough queries, each request has a parameter of its own, which the service ignores.
+    """
+    requests = _sample(shape, random, UNREPEATED)
+    queries, title = len(requests), f"{shape.title}, hardly ever repeated"
+    if queries < UNREPEATED:
+        title = f"{shape.title}, {queries:,} queries, each request with a parameter of its own"
+        every = enumerate(islice(cycle(requests), UNREPEATED))
+        requests = tuple(Request(each.path, (*each.params, ("_", str(number)))) for number, each in every)
+    return Shape(f"{shape.slug}-unrepeated", title, requests, bound=bound, is_repeated=False)
+
+
+def _sample(shape: Shape, random: Random, most: int) -> tuple[Request, ...]:
+    return tuple(random.sample(shape.requests, min(most, len(shape.requests))))
 
 
 def _all_shapes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
@@ -139,12 +167,12 @@ def _all_shapes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
     dense = _dense(store.country for store in stores if store.is_open)
     scattered = _scattered(store.company_id for store in stores)
     return [
-        Shape("company", "`/companies/{id}`", tuple(ids), bound=_ratio(1.05)),
-        Shape("city", "`city`, 50 a page", cities, bound=_ratio(0.75)),
+        Shape("company", "`/companies/{id}`", tuple(ids), bound=_ratio(3.0), has_floors=True),
+        Shape("city", "`city`, 50 a page", cities, bound=_ratio(1.4), has_floors=True),
         Shape("city-open", "`city`, `is_open`, 50 a page", open_cities),
-        Shape("page", "1,000 a page, default order", _long_pages(len(stores)), bound=_ratio(1.15)),
-        Shape("dense", "`country`, `is_open`, by `name`, 50 a page, pages 1 to 40", dense, bound=_ratio(0.75)),
-        Shape("scattered", "`company_id`, by `updated_at`, 1,000 a page", scattered, bound=_ratio(0.5)),
+        Shape("page", "1,000 a page, default order", _long_pages(len(stores)), bound=_ratio(1.35), has_floors=True),
+        Shape("dense", "`country`, `is_open`, by `name`, 50 a page, pages 1 to 40", dense, bound=_ratio(1.2)),
+        Shape("scattered", "`company_id`, by `updated_at`, 1,000 a page", scattered, bound=_ratio(0.65)),
         Shape("invalid", "422: an invalid parameter", _invalid(cities), status=422),
         Shape("key", "401: an unknown key", cities, key="unknown", status=401),
     ]
@@ -154,7 +182,7 @@ def _ratio(limit: float) -> Bound:
     return Bound("cpu_ratio", limit)
 
 
-def _pages(counts: Counter[str], *, size: int, last: int = _MAX_REQUESTS) -> Iterator[tuple[str, int]]:
+def _pages(counts: Counter[str], *, size: int, last: int = _MAX_PAGES) -> Iterator[tuple[str, int]]:
     """Yield values with the numbers of their full pages, up to a page; without any, the commonest values, page 1."""
     if max(counts.values()) < size:
         yield from ((value, 1) for value, _ in counts.most_common(20))

@@ -16,9 +16,9 @@ from service.web.headers.content_coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
 _MIN_RATIO: Final = Bound("cpu_ratio", 1.05)
-_MAX_LOGGED: Final = Bound("cpu_ratio", 1.12, is_upper=True)
+_MAX_LOGGED: Final = Bound("cpu_added", 2.5, is_upper=True)
 _CODINGS: Final = [coding.token for coding in CODINGS]
-_NO_CACHE: Final = ("--response-cache", "0")
+NO_CACHE: Final = ("--response-cache", "0")
 # The heads of responses take a part of it.
 _CACHED_BYTES: Final = (Settings().response_cache << 20) * 3 // 4
 # Pages of 1,000 are large even when compressed: this many fit into the cache.
@@ -65,25 +65,39 @@ def _own_fields(shape: Shape) -> Shape:
     )
     title = f"{shape.title}, each request with an `{REQUEST_ID_HEADER}` of its own"
     slug = f"{shape.slug}-own-fields"
-    return msgspec.structs.replace(shape, slug=slug, title=title, requests=tuple(requests), bound=None)
+    return msgspec.structs.replace(shape, slug=slug, title=title, requests=tuple(requests), has_floors=False)
 
 
 def _logged(shape: Shape) -> Shape:
     """Return a shape for a service with an access log."""
     options = ("--access-log", str((HOME / "access.log").relative_to(ROOT)))
     slug, title = f"{shape.slug}-logged", f"{shape.title}, with an access log"
-    changed = {"slug": slug, "title": title, "options": options, "bound": _MAX_LOGGED, "is_logged": True}
+    changed = {
+        "slug": slug,
+        "title": title,
+        "options": options,
+        "bound": _MAX_LOGGED,
+        "is_logged": True,
+        "has_floors": False,
+    }
     return msgspec.structs.replace(shape, **changed)
 
 
 def _not_modified(shape: Shape) -> Shape:
     """Return a shape of 304; `with_entity_tags` adds the condition."""
     title = f"{_NOT_MODIFIED}: {shape.title}, `If-None-Match`"
-    return msgspec.structs.replace(shape, slug="not-modified", title=title, status=_NOT_MODIFIED, bound=_MIN_RATIO)
+    changed = {
+        "slug": "not-modified",
+        "title": title,
+        "status": _NOT_MODIFIED,
+        "bound": _MIN_RATIO,
+        "has_floors": False,
+    }
+    return msgspec.structs.replace(shape, **changed)
 
 
 def _coded(shape: Shape, coding: str, *, cached: bool) -> Shape:
-    how, options = ("cached", ()) if cached else ("not cached", _NO_CACHE)
+    how, options = ("cached", ()) if cached else ("not cached", NO_CACHE)
     fields = ((ACCEPT_ENCODING, coding),)
     return msgspec.structs.replace(
         shape,
@@ -92,6 +106,7 @@ def _coded(shape: Shape, coding: str, *, cached: bool) -> Shape:
         requests=tuple(msgspec.structs.replace(request, fields=fields) for request in shape.requests),
         options=options,
         bound=_MIN_RATIO if cached else None,
+        has_floors=False,
     )
 
 

@@ -18,7 +18,7 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
     listed: list[str] = []
     room = MAX_BYTES
     for name in names:
-        encoded = quote(name, safe=_TOKEN)
+        encoded = name if name.isidentifier() and name.isascii() else quote(name, safe=_TOKEN)
         if encoded and len(encoded) <= room and len(listed) < MAX_IGNORED:
             listed.append(encoded)
             room -= len(encoded) + len(_SEPARATOR)
