@@ -1,82 +1,192 @@
-"""Check that requests on a large data set cost little more than on a small one: `python -m bench.growth`.
+"""Compare the cost of requests as the data grows: `python -m bench.growth`.
 
-Two services share one core; each gets requests for the cities of its own data, in turn.
+Each kind of request has about as many matches at every size, so that only the size of the data differs.
 """
 
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from math import sqrt
+from pathlib import Path
+from random import Random
 from typing import Final
+from urllib.parse import quote, urlencode
 
 import click
 import msgspec
 
 from bench.markdown import save, table
-from bench.wire.comparison import Comparison, compare
-from bench.wire.contender import Contender, same_targets
 from bench.wire.cores import split_cores
-from bench.wire.load import LoadGenerator
 from bench.wire.machine import Surroundings, surroundings
-from bench.wire.sample import Sample, make_baked
+from bench.wire.sample import Sample, bake, make
 from bench.wire.servers import running
 from bench.wire.service_contender import service
-from bench.wire.shapes import Shape, read_shapes
+from bench.worst.directory import Directory
+from bench.worst.values import Params, Values, draw_values
 
 _BOUND: Final = 1.3
-_SIZES: Final = (10_000, 1_000_000)
+_SIZES: Final = (10_000, 100_000, 1_000_000, 4_000_000)
+# The size that the others are compared with.
+_REFERENCE: Final = 1_000_000
+_MATCHES: Final = range(50, 1001)
+_REQUESTS: Final = 400
+_TRIED: Final = 20_000
+_PASSES: Final = 5
+_RADIUS: Final = 10_000  # metres, at the size of reference
+_PAGES: Final = 20
+_FIRST: Final = ("limit", "50")
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """A kind of request: the number of distinct ones, the median of their matches, CPU µs of each, the longest hold."""
+
+    kind: str
+    requests: int
+    matches: int
+    microseconds: float
+    held: float
+
+
+class Size(msgspec.Struct, frozen=True):
+    """A data set: bytes of its file, seconds of baking and of a start in place once it is known, what requests cost.
+
+    The file may have been baked before.
+    """
+
+    stores: int
+    file_bytes: int
+    baked_seconds: float | None
+    ready_seconds: float
+    costs: list[Cost]
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """The cost of requests at two numbers of stores; the CPU ratio of the comparison is the larger over the smaller."""
+    """The sizes, in their order."""
 
-    stores: tuple[int, int]
-    requests: tuple[int, int]
     surroundings: Surroundings
-    comparison: Comparison
+    sizes: list[Size]
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether a request costs more than the bound allows on more stores than those of reference."""
+        reference = next((size for size in self.sizes if size.stores == _REFERENCE), self.sizes[0])
+        known = {cost.kind: cost.microseconds for cost in reference.costs}
+        larger = (size for size in self.sizes if size.stores > reference.stores)
+        return any(cost.microseconds > _BOUND * known[cost.kind] for size in larger for cost in size.costs)
 
 
 @click.command()
-@click.option("--small", default=_SIZES[0], show_default=True)
-@click.option("--large", default=_SIZES[1], show_default=True)
+@click.option("--stores", multiple=True, type=int, default=_SIZES, show_default=True, help="Numbers of stores.")
+@click.option("--data", type=click.Path(exists=True, path_type=Path), multiple=True, help="More baked files, larger.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--shape", "slug", default="city", show_default=True)
-@click.option("--pairs", default=7, show_default=True)
-@click.option("--seconds", default=3, show_default=True)
-@click.option("--connections", default=16, show_default=True)
-def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: int, connections: int) -> None:  # noqa: PLR0913 - one for each option
-    """Print the table; exit with 1 if the bound is exceeded. The default sizes and shape update README.md."""
-    core, load_core = split_cores()
-    contenders, shapes = zip(*(_prepare(Sample.of(stores, seed=seed), slug) for stores in (small, large)), strict=True)
-    load = LoadGenerator(load_core, connections, seconds)
-    with running(contenders[0], core) as ours, running(contenders[1], core) as theirs:
-        (comparison,) = compare(load, shapes[0], ours, (theirs,), pairs)
-    counts = (len(shapes[0].requests), len(shapes[1].requests))
-    growth = Growth((small, large), counts, surroundings(), comparison)
+def main(*, stores: Sequence[int], data: Sequence[Path], seed: int) -> None:
+    """Print the table; exit with 1 if the bound is exceeded. A run with the default sizes updates README.md."""
+    baked = {sample.baked: _bake_seconds(sample) for sample in (Sample.of(count, seed=seed) for count in stores)}
+    files = {**baked, **dict.fromkeys(data)}
+    growth = Growth(surroundings(), [_measure(file, seconds, seed) for file, seconds in files.items()])
     print(_markdown(growth))
-    if growth.stores == _SIZES and slug == "city":
+    if set(_SIZES) <= {size.stores for size in growth.sizes}:
         save("growth", results=growth, tables=_markdown(growth))
-    sys.exit(comparison.cpu_ratio.median > _BOUND)
+    sys.exit(growth.exceeded)
 
 
-def _prepare(sample: Sample, slug: str) -> tuple[Contender, Shape]:
-    """Return the service over a data set, which gets the requests of its own shape, whichever shape is measured."""
-    baked = make_baked(sample)
-    shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
-    if slug not in shapes:
-        raise click.UsageError(f"the shapes are {', '.join(shapes)}")
-    targets = same_targets(shapes[slug])
-    name = f"store-directory, {sample.work.name}"
-    return msgspec.structs.replace(service(baked), name=name, targets=lambda _: targets), shapes[slug]
+def _bake_seconds(sample: Sample) -> float:
+    make(sample)
+    started = time.perf_counter()
+    bake(sample)
+    return time.perf_counter() - started
+
+
+def _measure(file: Path, baked_seconds: float | None, seed: int) -> Size:
+    seconds = min(_ready_seconds(file) for _ in range(2))  # the first one verifies the file
+    directory, random = Directory(file), Random(seed)
+    values = draw_values(directory, random)
+    costs = [
+        _cost(directory, kind, list(islice(_matching(directory, targets), _REQUESTS)))
+        for kind, targets in _kinds(directory, values, random).items()
+    ]
+    return Size(len(directory), file.stat().st_size, baked_seconds, seconds, costs)
+
+
+def _ready_seconds(file: Path) -> float:
+    core, _ = split_cores()
+    with running(service(file.resolve(), "--no-copy"), core) as server:
+        return server.ready_seconds
+
+
+def _kinds(directory: Directory, values: Values, random: Random) -> dict[str, Iterable[str]]:
+    """Return random targets of each kind, without an end."""
+    radius = f"{_RADIUS * min(sqrt(_REFERENCE / len(directory)), 10):.0f}"
+
+    def drawn(make: Callable[[], Params]) -> Iterator[str]:
+        while True:
+            yield f"/stores?{urlencode([*make(), _FIRST])}"
+
+    def company() -> Iterator[str]:
+        while True:
+            yield f"/companies/{quote(random.choice(values.stores)['company_id'], safe='')}"
+
+    def point() -> str:
+        latitude, longitude = random.choice(values.points)
+        return f"{latitude + random.gauss(0, 0.01):.5f},{longitude + random.gauss(0, 0.01):.5f}"
+
+    def city() -> tuple[str, str]:
+        return "city", random.choice(values.stores)["city"]
+
+    def page() -> tuple[str, str]:
+        return "page_num", str(random.randint(1, _PAGES))
+
+    return {
+        "a company": company(),
+        "`city`": drawn(lambda: [city()]),
+        "`city`, by `name`": drawn(lambda: [city(), ("sort_by", "name")]),
+        "all, page by page": drawn(lambda: [("page_num", str(random.randint(1, len(directory) // 50)))]),
+        "all, by `name`": drawn(lambda: [("sort_by", "name"), page()]),
+        "`near`": drawn(lambda: [("near", point())]),
+        "`near`, `radius`": drawn(lambda: [("near", point()), ("radius", radius)]),
+        "`q` of two words": drawn(lambda: [("q", " ".join(random.sample(random.choice(values.texts).split(), 2)))]),
+    }
+
+
+def _matching(directory: Directory, targets: Iterable[str]) -> Iterator[str]:
+    """Yield distinct targets, of those that select only such as match about as many stores at every size."""
+    for target in dict.fromkeys(islice(targets, _TRIED)):
+        selects = any(f"{name}=" in target for name in ("city", "radius", "q"))
+        if not selects or directory.count(target) in _MATCHES:
+            yield target
+
+
+def _cost(directory: Directory, kind: str, targets: Sequence[str]) -> Cost:
+    """Return what requests cost once their parts of the file are in the page cache, with empty caches."""
+    best, held = float("inf"), dict.fromkeys(targets, float("inf"))
+    for _ in range(_PASSES):
+        directory.clear()
+        started = time.process_time()
+        for target in targets:
+            held[target] = min(held[target], directory.took(target).held)
+        best = min(best, time.process_time() - started)
+    matches = sorted(map(directory.count, targets))
+    return Cost(kind, len(targets), matches[len(matches) // 2], best / len(targets) * 1e6, max(held.values()))
 
 
 def _markdown(growth: Growth) -> str:
-    found = growth.comparison
-    head, row = ["shape"], [found.shape]
-    figures = (growth.stores, growth.requests, found.mean_bytes, found.medians("cpu_microseconds"))
-    for stores, count, size, cost in zip(*figures, strict=True):
-        head += [f"{stores:,} stores: requests", "mean body", "CPU µs"]
-        row += [f"{count:,}", f"{size / 1000:.1f} kB", f"{cost:.1f}"]
-    head += ["large over small", "from", "to", "at most"]
-    row += [*found.cpu_ratio.cells(), f"{_BOUND:.2f}"]
-    return f"{growth.surroundings}\n\n{table(head, [row])}"
+    sizes = growth.sizes
+    rows = [
+        (
+            "file",
+            *(f"{size.file_bytes / 1e6:,.0f} MB, {size.file_bytes / size.stores:.0f} B a store" for size in sizes),
+        ),
+        ("baked from JSON", *("-" if (taken := size.baked_seconds) is None else f"{taken:,.1f} s" for size in sizes)),
+        ("ready, in place and known", *(f"{size.ready_seconds:.2f} s" for size in sizes)),
+    ]
+    for costs in zip(*(size.costs for size in sizes), strict=True):
+        cells = (
+            f"{cost.microseconds:,.1f} µs, {cost.held * 1e3:.2f} ms ({cost.requests:,}, {cost.matches:,} match)"
+            for cost in costs
+        )
+        rows.append((costs[0].kind, *cells))
+    return f"{growth.surroundings}\n\n{table(('', *(f'{size.stores:,}' for size in sizes)), rows)}"
 
 
 if __name__ == "__main__":

@@ -94,17 +94,28 @@ def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, s
     if path.exists():
         check_regular(path.stat())
     ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
-    checksums = {_CHECKSUM + name: f"{checksum:08x}" for name, checksum in _compute_checksums(ordered).items()}
-    header = _header(ordered, {**metadata, **checksums})
     with atomic_write(path, durable=durable) as file:
-        file.write(header)
-        for array in ordered.values():
-            file.write(array.data)
+        # The arrays may be larger than memory: they are read once, and their checksums fill the place that is left.
+        file.write(_header(ordered, metadata, dict.fromkeys(ordered, 0)))
+        header = _header(ordered, metadata, {name: _write(file, array) for name, array in ordered.items()})
         file.write(zlib.crc32(header).to_bytes(4, "little"))
+        file.seek(0)
+        file.write(header)
 
 
-def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
-    entries: dict[str, object] = {_METADATA: dict(sorted(metadata.items()))}
+def _write(file: BinaryIO, array: Array) -> int:
+    """Write an array and return its checksum."""
+    data, checksum = memoryview(array.data).cast("B"), 0
+    for start in range(0, len(data), _CHUNK):
+        chunk = data[start : start + _CHUNK]
+        checksum = zlib.crc32(chunk, checksum)
+        file.write(chunk)
+    return checksum
+
+
+def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str], checksums: Checksums) -> bytes:
+    texts = {_CHECKSUM + name: f"{checksum:08x}" for name, checksum in checksums.items()}
+    entries: dict[str, object] = {_METADATA: dict(sorted({**metadata, **texts}.items()))}
     offset = 0
     for name, array in arrays.items():
         entries[name] = _Entry(_NAMES[array.dtype], array.shape, (offset, offset + array.nbytes))
@@ -200,14 +211,13 @@ def map_file(
     return BakedContent(metadata, arrays)
 
 
-def _compute_checksums(arrays: Mapping[str, Array], tally: Tally | None = None) -> Checksums:
+def _compute_checksums(arrays: Mapping[str, Array], tally: Tally) -> Checksums:
     def compute(array: Array) -> int:
         data, checksum = memoryview(array.data).cast("B"), 0
         for start in range(0, len(data), _CHUNK):
             chunk = data[start : start + _CHUNK]
             checksum = zlib.crc32(chunk, checksum)
-            if tally is not None:
-                tally.add(len(chunk))
+            tally.add(len(chunk))
         return checksum
 
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
