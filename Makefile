@@ -105,7 +105,7 @@ bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,0
 bench-engine: $(VENV)/developed ## time the steps of a request in process, with pytest-benchmark
 	$(BIN)/python -m bench.engine
 
-bench-growth: $(VENV)/developed ## compare the cost of requests on 10,000 to 4,000,000 stores; ARGS='--data FILE' adds a baked file
+bench-growth: $(VENV)/developed ## compare the cost of requests on 10,000 to 1,000,000 stores; ARGS='--data FILE' adds a baked file
 	$(BIN)/python -m bench.growth $(ARGS)
 
 bench-exports: $(VENV)/installed ## time whole results of 1,000,000 stores, and requests beside a download

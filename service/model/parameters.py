@@ -17,6 +17,7 @@ from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Fiel
 from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
 
 MAX_LIMIT: Final = 1000
+_FEW_DIGITS: Final = 10
 MAX_DIGITS: Final = 4300
 MAX_FACETS: Final = 5
 SORT_ORDERS: Final = ("asc", "desc")
@@ -84,6 +85,8 @@ def _parse_flag(value: str) -> bool:
 
 def parse_integer(value: str) -> int:
     """Return a text as an integer, as pydantic parses it. Raises `InvalidValue`."""
+    if len(value) < _FEW_DIGITS and value.isascii() and value.isdecimal():
+        return int(value)
     match = _INTEGER.fullmatch(value)
     if match is None:
         raise InvalidValue("int_parsing", "Input should be a valid integer, unable to parse string as an integer")

@@ -40,7 +40,7 @@ NEW_BUDGETS = {
     ("/stores?near=43.65,-79.38&limit=50",): 125,
     ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 105,
     ("/clusters?bbox=-180,-90,180,90&zoom=3",): 127,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 129,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 133,
 }
 
 

@@ -15,6 +15,8 @@ HELP_LINES: Final = (f'Link: <{HELP_PATH}>; rel="help"',)
 _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
+# A query of these only is one of a URI, and has no escapes.
+_PLAIN: Final = re.compile("[-._~!$&'()*,;=:@/?0-9A-Za-z]*")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -58,5 +60,7 @@ def _base(query: str, *without: str) -> str:
 
 def _uri_query(query: str, without: Sequence[str]) -> str:
     """Return a raw query, escaped for a URI, without empty pairs and without those of some names."""
+    if _PLAIN.fullmatch(query):
+        return "&".join([pair for pair in query.split("&") if pair and pair.partition("=")[0] not in without])
     pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) not in without]
     return quote(_STRAY_PERCENT.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)
