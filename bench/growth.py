@@ -84,7 +84,8 @@ def main(*, stores: Sequence[int], data: Sequence[Path], seed: int) -> None:
     """Print the table; exit with 1 if the bound is exceeded. A run with the default sizes updates README.md."""
     baked = {sample.baked: _bake_seconds(sample) for sample in (Sample.of(count, seed=seed) for count in stores)}
     files = {**baked, **dict.fromkeys(data)}
-    growth = Growth(surroundings(), [_measure(file, seconds, seed) for file, seconds in files.items()])
+    core, _ = split_cores()
+    growth = Growth(surroundings(), [_measure(file, seconds, core, seed) for file, seconds in files.items()])
     print(_markdown(growth))
     if set(_SIZES) <= {size.stores for size in growth.sizes}:
         save("growth", results=growth, tables=_markdown(growth))
@@ -98,8 +99,8 @@ def _bake_seconds(sample: Sample) -> float:
     return time.perf_counter() - started
 
 
-def _measure(file: Path, baked_seconds: float | None, seed: int) -> Size:
-    seconds = min(_ready_seconds(file) for _ in range(2))  # the first one verifies the file
+def _measure(file: Path, baked_seconds: float | None, core: int, seed: int) -> Size:
+    seconds = min(_ready_seconds(file, core) for _ in range(2))  # the first one verifies the file
     directory, random = Directory(file), Random(seed)
     values = draw_values(directory, random)
     costs = [
@@ -109,8 +110,7 @@ def _measure(file: Path, baked_seconds: float | None, seed: int) -> Size:
     return Size(len(directory), file.stat().st_size, baked_seconds, seconds, costs)
 
 
-def _ready_seconds(file: Path) -> float:
-    core, _ = split_cores()
+def _ready_seconds(file: Path, core: int) -> float:
     with running(service(file.resolve(), "--no-copy"), core) as server:
         return server.ready_seconds
 
