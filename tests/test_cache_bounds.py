@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from aiohttp import HttpVersion11
 from multidict import CIMultiDict, CIMultiDictProxy
 
 import service
@@ -35,7 +36,7 @@ from service.web.endpoints.resources import ServedData, record_routes
 from service.web.headers import content_coding, cors, media_types
 from service.web.pipeline import rate_limiting, recent_answers, request_parameters
 from service.web.pipeline.recent_answers import RecentAnswers
-from service.web.pipeline.routes import Call
+from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import query_pairs
 from service.web.telemetry import access_log
@@ -177,7 +178,9 @@ class Asked:
         return int(self._recent._data._bytes)  # noqa: SLF001
 
     def ask(self, query: str, fields: RequestFields = FIELDS_WITHOUT) -> None:
-        answering = self._recent.answer(self._route, Call("", query, fields))
+        line = f"GET /stores?{query} HTTP/1.1".encode()
+        request = Request("GET", "/stores", query, HttpVersion11, fields, None, line=line)
+        answering = self._recent.answer(self._route, "", request)
         with suppress(StopIteration):
             answering.send(None)
 

@@ -20,14 +20,16 @@ class RequestReader:
 
     def read_again(self, received: bytearray) -> Request:
         """Read a request whose header fields are those of the request before, and were parsed then."""
-        request = self._repeated.read(received)
+        line = self._repeated.find(received)
+        request = None if line is None else self._repeated.read(line, _ADDRESS)
         if request is None:
             raise ValueError("the header fields differ from those of the request before")
+        del received[: self._repeated.end]
         return request
 
     def read(self, received: bytearray) -> Request:
         """Read a request with header fields of its own, which are parsed."""
-        if self._repeated.read(received) is not None:
+        if self._repeated.find(received) is not None:
             raise ValueError("the header fields are those of the request before")
         message = self._heads.read(received, ended=False)
         if message is None or isinstance(message, RejectedHead):

@@ -112,12 +112,11 @@ def _envelope(pipeline: Pipeline, _: Loopback) -> Prepare:
 
 
 def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
-    fields = request(pipeline.targets[0]).fields
-
     def prepare(target: Target) -> Callable[[], object]:
-        route, call = pipeline.call(target, fields)
-        _finished(pipeline.recent.answer(route, call))
-        return lambda: _finished(pipeline.recent.answer(route, call))
+        received = request(target)
+        route, call = pipeline.call(target, received.fields)
+        _finished(pipeline.recent.answer(route, call.segment, received))
+        return partial(pipeline.recent.given, received.line, received.fields)
 
     return prepare
 
@@ -261,8 +260,11 @@ def _pieces(pipeline: Pipeline, target: Target) -> Pieces:
 def _observe(pipeline: Pipeline, observer: Observer) -> Prepare:
     def prepare(target: Target) -> Callable[[], object]:
         received = request(target)
-        exchange = Exchange("bench-1", target.operation, pipeline.authenticate(received.fields))
-        return partial(observer.answered, received, exchange, _response(pipeline, target).answer, _SECONDS)
+        principal = pipeline.authenticate(received.fields)
+        exchange = Exchange(
+            "bench-1", target.operation, True, "GET", target.path, received.fields, received.remote, principal
+        )
+        return partial(observer.answered, exchange, _response(pipeline, target).answer, _SECONDS)
 
     return prepare
 

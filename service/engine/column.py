@@ -92,7 +92,4 @@ def _order(codes: NDArray[np.int32]) -> Rows:
 
 def merge(parts: Iterable[Rows]) -> Rows:
     """Return the union of sets of rows, ascending; the sets must be ascending and disjoint."""
-    sets = list(parts)
-    if len(sets) == 1:
-        return sets[0]
-    return np.sort(np.concatenate([*sets, np.empty(0, np.int32)]))
+    return np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import reduce
+from operator import attrgetter
 from typing import Final, Protocol
 
 import msgspec
@@ -48,7 +49,8 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
 
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
-        return merge(map(self.column.postings, self.codes))
+        parts = [self.column.postings(code) for code in self.codes]
+        return parts[0] if len(parts) == 1 else merge(parts)
 
     def matches(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of some rows whether it matches."""
@@ -112,7 +114,7 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
         found.append(circle_area(table.locations, criteria.circle))
     if table.locations is not None and criteria.box is not None:
         found.append(box_area(table.locations, criteria.box))
-    return sorted(found, key=lambda condition: condition.count)
+    return found if len(found) == 1 else sorted(found, key=attrgetter("count"))
 
 
 def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate | ListPredicate]:

@@ -36,12 +36,13 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
     # Facets first: the rows found for them are put into any order.
     facets = _facets(table, query) if query.facets else UNSET
-    order = ordered(table, query, None if query.descending else query.page_num * query.limit)
+    descending = query.descending
+    order = ordered(table, query, None if descending else query.page_num * query.limit)
     first, total = (query.page_num - 1) * query.limit, order.total
     if first >= total:  # page numbers are unbounded and may not fit into an array
         return Page(total, [], facets)
     span = range(first, min(first + query.limit, total))
-    rows = order.slice(span, descending=query.descending)
+    rows = order.slice(span, descending=descending)
     metres = _distances(table, query, order, span, rows) if query.near else None
     return Page(total, write(table, query, rows, metres), facets, len(span))
 

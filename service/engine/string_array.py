@@ -73,9 +73,10 @@ class StringArray:
         place = bisect_right(sample, string) - 1
         if place < 0:
             return None
-        start, end = place * step, min((place + 1) * step, len(self))
+        start = place * step
         if sample[place] == string:
             return start
+        end = min(start + step, len(self))
         index = bisect_left(self, string, start + 1, end)
         return index if index < end and self[index] == string else None
 

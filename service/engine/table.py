@@ -83,7 +83,7 @@ class Table:
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.rows.offsets) - 1
 
     def row(self, number: int) -> memoryview:
         """Return a row as JSON."""

@@ -62,7 +62,8 @@ class Kind(msgspec.Struct, frozen=True):
 
 def fold(text: str) -> str:
     """Return the key of words: NFKC, case folded, NFKC again, white space collapsed (Unicode TR15, TR21)."""
-    return " ".join(fold_case(text).split())
+    folded = text.lower() if text.isascii() else fold_case(text)
+    return " ".join(folded.split())
 
 
 def fold_case(text: str) -> str:

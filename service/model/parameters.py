@@ -59,21 +59,30 @@ def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
 
 def filter_parameter(field: Field) -> Parameter:
     """Return the parameter that filters by a field; it parses to normalized keys, or to none for no filter."""
-    kind = field.kind
+    kind, parse_key = field.kind, _key_parser(field.kind)
+
+    def parse(values: Sequence[str]) -> tuple[str, ...]:
+        keys = [parse_key(value) for value in values if is_given(value)]
+        return tuple(keys if len(keys) == 1 else dict.fromkeys(keys))
+
     value = {"type": "boolean" if kind is FLAG else "string"}
     return Parameter(
         name=field.name,
         description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
         "empty values and `null` are ignored.",
         schema={"anyOf": [value, {"type": "null"}, {"type": "array", "items": value}]},
-        parse=lambda values: tuple(dict.fromkeys(_key(kind, value) for value in values if is_given(value))),
+        parse=parse,
     )
 
 
-def _key(kind: Kind, value: str) -> str:
-    if kind is FLAG:
+def _key_parser(kind: Kind) -> Callable[[str], str]:
+    """Return the parser of a value to its normalized key."""
+
+    def parse_key(value: str) -> str:
         _parse_flag(value)
-    return kind.normalize(value)
+        return kind.normalize(value)
+
+    return parse_key if kind is FLAG else kind.normalize
 
 
 def _parse_flag(value: str) -> bool:

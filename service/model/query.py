@@ -40,7 +40,7 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
     def nbytes(self) -> int:
         """The approximate memory in bytes: clients may send many and long values."""
         keys = [key for each in self.filters for key in each.keys]
-        texts = sum(map(getsizeof, keys)) + sum(getsizeof(term.word) for term in self.terms)
+        texts = sum(map(getsizeof, [*keys, *[term.word for term in self.terms]]))
         objects = _FILTER_BYTES * len(self.filters) + _VALUE_BYTES * (len(keys) + len(self.terms))
         return _CRITERIA_BYTES + objects + texts
 
@@ -96,7 +96,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     @property
     def normalized(self) -> "Query":
         """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
-        if all(len(each.keys) == 1 for each in self.filters):
+        if not [each for each in self.filters if len(each.keys) > 1]:
             return self
         ordered = tuple(Filter(each.field, tuple(sorted(each.keys))) for each in self.filters)
         return msgspec.structs.replace(self, filters=ordered)
@@ -147,12 +147,12 @@ class QueryParser:
             errors += [_error(name, _UNKNOWN) for name in self.unknown(pairs)]
         if errors:
             raise UnprocessableContent(errors)
-        filters = [Filter(name, keys) for name in self._filters if (keys := values.pop(name, ()))]
+        filters = [Filter(name, keys) for name in self._filters if name in values and (keys := values.pop(name))]
         return Query(tuple(filters), **values)
 
     def unknown(self, pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
         """Return the names of pairs that are no parameters, each once, in their order."""
-        return dict.fromkeys(name for name, _ in pairs if name not in self._known)
+        return dict.fromkeys([name for name, _ in pairs if name not in self._known])
 
     def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}

@@ -27,7 +27,7 @@ _CHUNKED: Final = "Transfer-Encoding: chunked"
 Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
-class Response(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True, gc=False):
     """An answer with further header fields.
 
     closes         whether the server closes the connection after it
@@ -62,7 +62,7 @@ class Response(msgspec.Struct, frozen=True):
 
 def held_bytes(pieces: Pieces) -> int:
     """Return the memory in bytes that pieces hold: read-only views are mapped from a file."""
-    return sum(len(piece) for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
+    return sum([len(piece) for piece in pieces if isinstance(piece, bytes) or not piece.readonly])
 
 
 def split(pieces: Pieces, size: int) -> Iterator[memoryview]:

@@ -6,6 +6,7 @@ from typing import Protocol
 from service.model.errors import RequestError
 from service.web.answers.response import Response
 from service.web.requests.request import Request
+from service.web.requests.request_fields import RequestFields
 from service.web.telemetry.counters import Counters
 
 
@@ -16,6 +17,9 @@ class Application(Protocol):
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""
+
+    def again(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
+        """Answer a request whose line and header fields are those of one just answered; None if it is not known."""
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected."""

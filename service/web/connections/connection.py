@@ -31,6 +31,9 @@ from service.web.telemetry.events import Event
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
 
+# To look a member of an enumeration up in its class takes six times as long.
+_HEAD, _ANSWERING, _WRITING, _BODY, _IDLE, _CLOSING = State
+
 # Of SO_LINGER (socket(7)): closing resets the connection.
 _RESET: Final = pack("ii", 1, 0)
 
@@ -113,7 +116,7 @@ class Connection(asyncio.BufferedProtocol):
         self._lingers = False  # before closing: the client may still be sending
         self._skipped = 0  # bytes, since the last response
         self._unsent = 0  # bytes, when the timeout was last checked
-        self.state, self.since = State.HEAD, listener.loop.time()
+        self.state, self.since = _HEAD, listener.loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the first request."""
@@ -151,7 +154,7 @@ class Connection(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         """Wait for the client to receive the response."""
         self._unsent = 0
-        self._enter(State.WRITING)
+        self._enter(_WRITING)
 
     def resume_writing(self) -> None:
         """Go on: the system has accepted all of the response."""
@@ -163,7 +166,7 @@ class Connection(asyncio.BufferedProtocol):
         self._queued = False
         if self._transport.is_closing():
             return
-        if self._stream is not None and self.state is State.ANSWERING:
+        if self._stream is not None and self.state is _ANSWERING:
             self._write_piece(self._stream)
         elif self._rest:
             self._write((self._rest.popleft(),))
@@ -174,7 +177,7 @@ class Connection(asyncio.BufferedProtocol):
         """Abort the connection if its state has timed out; in WRITING, if the client has received nothing meanwhile."""
         if self._transport.is_closing():
             return
-        if self.state is State.WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
+        if self.state is _WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
             self._unsent, self.since = unsent, now
         if now - self.since >= self._listener.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
@@ -191,7 +194,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._queued:
             self._read()
         self._closes = True
-        if self.state not in (State.ANSWERING, State.WRITING):
+        if self.state not in (_ANSWERING, _WRITING):
             self._transport.close()
 
     def abort(self) -> asyncio.Task[None] | None:
@@ -217,7 +220,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._authenticated or not self._received:
             self._read()
             return
-        if self._body is not None or self.state not in (State.ANSWERING, State.WRITING):
+        if self._body is not None or self.state not in (_ANSWERING, _WRITING):
             self._queue()
         self._bound_received()
 
@@ -229,12 +232,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _read(self) -> None:
         """Process the received bytes as far as the state allows."""
-        if self.state is State.CLOSING:
+        if self.state is _CLOSING:
             self._discard()
         elif self._body is not None:
             self._skip(self._body)
-        started = self.state in (State.HEAD, State.IDLE) and self._read_head()
-        if self._half_closed and not started and self.state in (State.HEAD, State.IDLE, State.BODY):
+        started = self.state in (_HEAD, _IDLE) and self._read_head()
+        if self._half_closed and not started and self.state in (_HEAD, _IDLE, _BODY):
             self._transport.close()  # the rest will not come
         self._bound_received()
 
@@ -253,7 +256,7 @@ class Connection(asyncio.BufferedProtocol):
             self._body = None
         else:
             self._body = None if body.ended else body
-        if self.state is State.BODY and self._body is None:
+        if self.state is _BODY and self._body is None:
             self._next()
 
     def _discard(self) -> None:
@@ -264,10 +267,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _read_head(self) -> bool:
         """Read a head and answer its request; return whether it was all there."""
-        request = None if self._heads.parsed else self._repeated.read(self._received)
-        if request is not None:
-            self._heads.line_end_bytes = 0  # those before this request
-            self._start(request)
+        line = None if self._heads.parsed else self._repeated.find(self._received)
+        if line is not None and self._read_line(line):
             return True
         head = self._heads.read(self._received, ended=self._half_closed)
         if isinstance(head, RejectedHead):
@@ -276,9 +277,27 @@ class Connection(asyncio.BufferedProtocol):
             request, self._body = read_request(head, self._received, self._remote)
             self._repeated.remember(self._heads.last, request)
             self._start(request)
-        elif self.state is State.IDLE and self._heads.parsed:
-            self._enter(State.HEAD)
+        elif self.state is _IDLE and self._heads.parsed:
+            self._enter(_HEAD)
         return head is not None
+
+    def _read_line(self, line: bytes) -> bool:
+        """Answer a request that differs from the last one in nothing but its line; return whether it could be read."""
+        repeated, response = self._repeated, None
+        if self._authenticated and repeated.fields is not None:
+            response = self._listener.app.again(line, repeated.fields, self._remote)
+        request = repeated.read(line, self._remote) if response is None else None
+        if response is None and request is None:
+            return False
+        del self._received[: repeated.end]
+        self._heads.line_end_bytes = 0  # those before this request
+        if response is not None:
+            self._listener.turns.authenticated += 1
+            self.state = _ANSWERING
+            self._send(self._encode(response, hdrs.METH_GET, HttpVersion11))
+        elif request is not None:
+            self._start(request)
+        return True
 
     def _reject(self, head: RejectedHead) -> None:
         """Respond to a malformed request, and log nothing of its content."""
@@ -296,7 +315,7 @@ class Connection(asyncio.BufferedProtocol):
     def _start(self, request: Request) -> None:
         self._closes = not request.keep_alive
         self._listener.turns.authenticated += self._authenticated
-        self.state = State.ANSWERING
+        self.state = _ANSWERING
         coroutine = self._answer(request)
         try:  # most requests do not wait, and a task for each would be a tenth of their cost
             pending = coroutine.send(None)
@@ -336,7 +355,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
-        if self.state is State.WRITING:
+        if self.state is _WRITING:
             held = 0 if self._stream is None else self._stream.nbytes
             self._listener.unsent.add(self, held + held_bytes(pieces))
         else:
@@ -370,13 +389,13 @@ class Connection(asyncio.BufferedProtocol):
     def _next(self) -> None:
         """Go on after the system has accepted a response or a part of it, and after the rest of the request's body."""
         if self._rest or self._stream is not None:
-            self.state = State.ANSWERING
+            self.state = _ANSWERING
             self._queue()
             return
         if self._closes:
             self._close()
             return
-        self._enter(State.IDLE if self._body is None else State.BODY)
+        self._enter(_IDLE if self._body is None else _BODY)
         if self._received or self._half_closed:
             self._listener.loop.call_soon(self._continue)  # not at once: others have their turn before the next request
 
@@ -386,6 +405,6 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
             return
         self._transport.write_eof()
-        self._enter(State.CLOSING)
+        self._enter(_CLOSING)
         self._discard()
         self._bound_received()

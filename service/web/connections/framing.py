@@ -41,8 +41,16 @@ def read_request(
         remote=remote,
         keep_alive=keep_alive,
         error=error,
+        line=_line(message),
     )
     return request, None if body is None or body.ended else body
+
+
+def _line(message: RawRequestMessage) -> bytes:
+    """Return the request line of a head."""
+    version = message.version
+    line = f"{message.method} {message.path} HTTP/{version.major}.{version.minor}"
+    return line.encode("utf-8", "surrogateescape")
 
 
 def _has_valid_host(url: URL) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from aiohttp import HttpVersion11, hdrs
 
 from service.web.requests.request import Request
-from service.web.requests.request_fields import OWN
+from service.web.requests.request_fields import OWN, RequestFields
 
 # A path and a query as every parser reads them. Everything else is for aiohttp's parser.
 _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!$-;=?@-Z_a-z~%]*+))? HTTP/1\.1")
@@ -29,16 +29,19 @@ class RepeatedFields:
     Then only the first line and these values are read. What the parser made of all other bytes is still true: it
     depends on them alone, because no value in `OWN` means anything to the parser.
 
+    fields   the fields, with the values of the last request
+    end      where the head ends that was last found to have these fields
     _first   the bytes of the fields, up to the first value in `OWN`
     _others  the bytes after each of these values, up to the next
     _names   the names of these values, as the parser returned them
     _values  these values in the last request
     """
 
-    __slots__ = ("_first", "_last", "_names", "_others", "_values")
+    __slots__ = ("_first", "_names", "_others", "_values", "end", "fields")
 
     def __init__(self) -> None:
-        self._last: Request | None = None
+        self.fields: RequestFields | None = None
+        self.end = 0
         self._first = b""
         self._others: list[bytes] = []
         self._names: list[str] = []
@@ -50,8 +53,8 @@ class RepeatedFields:
         repeatable = request.keep_alive and request.error is None and request.version is HttpVersion11
         framed = hdrs.CONTENT_LENGTH in fields or hdrs.TRANSFER_ENCODING in fields
         fits = start >= 0 and len(head) - start <= _MAX_FIELD_BYTES
-        self._last = request if repeatable and fits and not framed else None
-        if self._last is not None:
+        self.fields = request.fields if repeatable and fits and not framed else None
+        if self.fields is not None:
             self._split(head[start:], request)
 
     def _split(self, block: bytes, request: Request) -> None:
@@ -68,16 +71,15 @@ class RepeatedFields:
         starts = [*(each.start(2) for each in own), len(block)]
         self._first, *self._others = (block[end:start] for end, start in zip(ends, starts, strict=True))
 
-    def read(self, received: bytearray) -> Request | None:
-        """Return the request at the start of the received bytes, and remove it; None if it is not such a one."""
-        last = self._last
-        if last is None:
+    def find(self, received: bytearray) -> bytes | None:
+        """Return the line of the head at the start of the received bytes if it has the fields, which then are its own.
+
+        The line may be anything but one that a request was read from.
+        """
+        if self.fields is None:
             return None
         start = received.find(_LINE_END, 0, _MAX_LINE_BYTES)
         if start < 0 or not received.startswith(self._first, start):
-            return None
-        line = _LINE.fullmatch(received, 0, start)
-        if line is None:
             return None
         end, values = start + len(self._first), []
         for text in self._others:
@@ -86,10 +88,15 @@ class RepeatedFields:
                 return None
             values.append(value[0])
             end = value.end() + len(text)
-        fields = last.fields
         if values != self._values:
-            fields, self._values = fields.replace(zip(self._names, values, strict=True)), values
-        method, path, query = line.groups(b"")
-        del received[:end]
-        self._last = Request(_METHODS[method], path.decode(), query.decode(), HttpVersion11, fields, last.remote)
-        return self._last
+            self.fields, self._values = self.fields.replace(zip(self._names, values, strict=True)), values
+        self.end = end
+        return bytes(received[:start])
+
+    def read(self, line: bytes, remote: str | None) -> Request | None:
+        """Return the request of a line that was found; None if a parser might read the line in another way."""
+        match = _LINE.fullmatch(line)
+        if match is None or self.fields is None:
+            return None
+        method, path, query = match.groups(b"")
+        return Request(_METHODS[method], path.decode(), query.decode(), HttpVersion11, self.fields, remote, line=line)

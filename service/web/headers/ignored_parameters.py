@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import quote
 
 from service.model.operation import IGNORED_HEADER, MAX_IGNORED
-from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.headers.header_lines import HeaderLines
 
 MAX_BYTES: Final = 256
 # The characters of a token (RFC 9110 section 5.6.2) that `quote` does not know, without the % of its escapes.
@@ -22,4 +22,4 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
         if encoded and len(encoded) <= room and len(listed) < MAX_IGNORED:
             listed.append(encoded)
             room -= len(encoded) + len(_SEPARATOR)
-    return header_lines({IGNORED_HEADER: _SEPARATOR.join(listed)}) if listed else ()
+    return (f"{IGNORED_HEADER}: {_SEPARATOR.join(listed)}",) if listed else ()  # all of it is printable ASCII

@@ -28,15 +28,17 @@ from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
 from service.web.pipeline.rate_limiting import make_rate_limits
 from service.web.pipeline.recent_answers import RecentAnswers
-from service.web.pipeline.routes import AnswerRoute, Call, Route, Routes
+from service.web.pipeline.routes import AnswerRoute, Route, Routes
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import without_trailing_slash
 from service.web.telemetry.counters import UNMATCHED
+from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Exchange, Observer
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
+_REQUEST_ID: Final = f"{REQUEST_ID}: "
 _log = logging.getLogger(__name__)
 
 
@@ -70,35 +72,63 @@ class App:
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
-        fields = request.fields
-        route, segment = self._routes.find(request.path)
-        name, protected = (UNMATCHED, False) if route is None else (route.group or route.path, route.protected)
-        exchange = Exchange(fields.request_id or f"{self._run}-{next(self._numbers):x}", name)
-        closes = self._snapshots.draining  # so that clients reconnect to another instance
+        fields, method, path = request.fields, request.method, request.path
+        route, segment = self._routes.find(path)
+        name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
+        exchange = Exchange(self._request_id(fields.request_id), name, protected, method, path, fields, request.remote)
+        closes = False
         try:
             answer = await self._answer(request, route, segment, exchange)
         except RequestError as error:
-            answer, closes = self._error_answer(error, fields, protected=protected), closes or error.closes
+            answer, closes = self._error_answer(error, fields, protected=protected), error.closes
             error.__traceback__ = None  # which would make a cycle
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             _log.exception("request %s to %s failed", exchange.request_id, name)
             answer = self._error_answer(InternalServerError(), fields, protected=protected)
-        seconds = perf_counter() - started
-        if answer.stream is None or request.method == hdrs.METH_HEAD:
-            self._observer.answered(request, exchange, answer, seconds)
+        return self._respond(exchange, answer, started, closes=closes)
+
+    def again(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
+        """Answer a request whose line and header fields are those of one just answered; None if it is not known.
+
+        The line decides route, segment and query; key and conditions are checked. What may wait, or be an error, takes
+        the steps of any other request.
+        """
+        started = perf_counter()
+        try:
+            given = self._answers.given(line, fields)
+            principal = None if given is None else self._authenticate(fields)
+            if given is None or principal is None or principal.rate is not None:
+                return None
+            answer = given.answer(fields)
+        except RequestError:
+            return None
+        if answer is None:
+            return None
+        self.traffic.count(Event.ANSWER_HIT)
+        exchange = Exchange(
+            self._request_id(fields.request_id), given.route, True, hdrs.METH_GET, given.path, fields, remote, principal
+        )
+        return self._respond(exchange, answer, started)
+
+    def _respond(self, exchange: Exchange, answer: Answer, started: float, *, closes: bool = False) -> Response:
+        """Record an answer, and return the response with it."""
+        seconds, fields = perf_counter() - started, exchange.fields
+        if answer.stream is None or exchange.method == hdrs.METH_HEAD:
+            self._observer.answered(exchange, answer, seconds)
         else:
-            answer.stream.ended = partial(self._ended, request, exchange, answer, started)
+            answer.stream.ended = partial(self._ended, exchange, answer, started)
         cors = self._cors.lines(answer.vary, fields.origin)
-        headers = (f"{REQUEST_ID}: {exchange.request_id}", *cors, *exchange.rate_limit)
+        headers = (_REQUEST_ID + exchange.request_id, *cors, *exchange.rate_limit)
         if self._server_timing:
             headers += (f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}",)
-        if fields.has_preference and protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
+        if fields.has_preference and exchange.protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
             headers += STRICT_APPLIED
+        closes = closes or self._snapshots.draining  # so that clients reconnect to another instance
         return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
 
-    def _ended(self, request: Request, exchange: Exchange, answer: Answer, started: float) -> None:
+    def _ended(self, exchange: Exchange, answer: Answer, started: float) -> None:
         """Record an answer when its stream has ended."""
-        self._observer.answered(request, exchange, answer, perf_counter() - started)
+        self._observer.answered(exchange, answer, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
         """Take the steps from a request to its answer. Raises `RequestError`."""
@@ -115,7 +145,7 @@ class App:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
-        return await self._answers.answer(route, Call(segment, request.query, fields))
+        return await self._answers.answer(route, segment, request)
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
@@ -138,10 +168,14 @@ class App:
         """Close the connections to the store of rate limits."""
         await self._rate_limits.close()
 
+    def _request_id(self, given: str | None) -> str:
+        """Return the identifier that a request was given, or a new one."""
+        return given or f"{self._run}-{next(self._numbers):x}"
+
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
-        request_id = f"{self._run}-{next(self._numbers):x}"
+        request_id = self._request_id(None)
         self._observer.malformed(answer, client=client, request_id=request_id)
-        return Response(answer, (f"{REQUEST_ID}: {request_id}", *self._cors.lines(answer.vary, None)), closes=True)
+        return Response(answer, (_REQUEST_ID + request_id, *self._cors.lines(answer.vary, None)), closes=True)
 
     def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
         vary = self._errors_vary[protected]

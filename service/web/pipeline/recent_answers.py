@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
+from aiohttp import hdrs
 
 from service.engine.bounded_cache import BoundedCache
 from service.snapshot.snapshot import SnapshotHolder
@@ -13,7 +14,8 @@ from service.web.headers.conditional import evaluate_conditions
 from service.web.pipeline.encoded_bodies import encoded_body, unchanged
 from service.web.pipeline.plan import Representation
 from service.web.pipeline.routes import Call, ResourceRoute
-from service.web.requests.request_fields import RequestFields, Wanted
+from service.web.requests.request import Request
+from service.web.requests.request_fields import RequestFields
 from service.web.telemetry.events import Event
 
 # Answers with documents: anyone may request them, so each is made once, whatever is kept of the data.
@@ -22,19 +24,23 @@ _DOCUMENT_BYTES: Final = 8 << 20
 _OVERHEAD_BYTES: Final = 4096
 _CHARACTER_BYTES: Final = 16
 
-# All that an answer depends on beside the snapshot: the path of its route, the raw path segment and query string, and
+# All that an answer depends on beside the snapshot: the request line, as that of a GET, or the path of a document; and
 # what the header fields want.
-_Key: TypeAlias = tuple[str, str, str, Wanted]
+_Key: TypeAlias = tuple[bytes | str, str]
 
 
 class GivenAnswer(msgspec.Struct, eq=False, gc=False):
     """An answer that was given, with what decides the conditions of the next request for it.
 
+    route  what its requests are counted and logged as
+    path   that of the request
     tag    that of the 200; None if its coding depends on a length that is not known
     ok     the 200; None if only a 304 was given
     _tags  those in the content codings that the request accepts, once there was a condition
     """
 
+    route: str
+    path: str
     representation: Representation
     tag: str | None
     ok: Answer | None
@@ -66,19 +72,30 @@ class RecentAnswers:
         self._documents = BoundedCache[_Key, GivenAnswer](_DOCUMENT_BYTES)
         snapshots.caches += (self._data, self._documents)
 
-    async def answer(self, route: ResourceRoute, call: Call) -> Answer:
-        """Return the answer to a call of a route. Raises `RequestError`."""
-        fields = call.fields
+    def given(self, line: bytes, fields: RequestFields) -> GivenAnswer | None:
+        """Return the answer that was given to a GET of data, by its line and header fields."""
+        return self._data.get((line, fields.wanted))
+
+    async def answer(self, route: ResourceRoute, segment: str, request: Request) -> Answer:
+        """Return the answer to a request to a route. Raises `RequestError`."""
+        fields = request.fields
+        given: BoundedCache[_Key, GivenAnswer]
+        key: _Key
         if route.protected:
-            given, key = self._data, (route.path, call.segment, call.query, fields.wanted)
+            line = request.line if request.method == hdrs.METH_GET else _as_get(request)
+            given, key = self._data, (line, fields.wanted)
         else:  # a document has no parameters
-            given, key = self._documents, (route.path, "", "", fields.wanted)
+            given, key = self._documents, (route.path, fields.wanted)
         known = given.get(key)
         if known is not None and (answer := known.answer(fields)) is not None:
             self._count(Event.ANSWER_HIT)
             return answer
         self._count(Event.ANSWER_MISS)
-        snapshot, plan, codings = self._snapshots.current, route.plan(call), fields.codings
+        snapshot, plan, codings = (
+            self._snapshots.current,
+            route.plan(Call(segment, request.query, fields)),
+            fields.codings,
+        )
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
             answer, ok = plan.representation.not_modified(tag), None
             known_tag = tag if len(codings) == 1 else None
@@ -88,6 +105,11 @@ class RecentAnswers:
             known_tag = plan.representation.tag(body.coding)
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = GivenAnswer(plan.representation, known_tag, ok)
-            given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
+            entry = GivenAnswer(route.name, request.path, plan.representation, known_tag, ok)
+            given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * len(key[0]))
         return answer
+
+
+def _as_get(request: Request) -> bytes:
+    """Return the line of a GET of the same: a HEAD is answered by its headers."""
+    return hdrs.METH_GET.encode() + request.line.removeprefix(request.method.encode())

@@ -55,7 +55,9 @@ def parser(operation: str, make: Callable[[Schema], QueryParser], media_type: st
     def parse(schema: Schema, segment: str, raw: str, strict: bool) -> RequestParameters:  # noqa: FBT001 - of a request
         reader, pairs = reader_of(schema), query_pairs(raw)
         query = reader.parse(pairs, strict=strict)
-        ignored = ignored_parameter_lines(reader.unknown(pairs))
-        return RequestParameters(operation, unquote(segment), raw, query, media_type, ignored)
+        unknown = reader.unknown(pairs)
+        ignored = ignored_parameter_lines(unknown) if unknown else ()
+        decoded = unquote(segment) if "%" in segment else segment
+        return RequestParameters(operation, decoded, raw, query, media_type, ignored)
 
     return parse

@@ -1,6 +1,7 @@
 """Routes: what answers a path."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
@@ -15,7 +16,7 @@ from service.web.requests.request_fields import RequestFields
 _ANY: Final = "{}"
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A request to a route.
 
     segment  raw value of the route's path parameter: it is not decoded for clients without a key
@@ -28,7 +29,7 @@ class Call(msgspec.Struct, frozen=True):
     fields: RequestFields
 
 
-class _Path(msgspec.Struct, frozen=True, kw_only=True):
+class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A path.
 
     operation  describes it in the OpenAPI document; None if it is not in there
@@ -45,7 +46,12 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True):
         """Return what describes it if records have a schema."""
         return self.operation if self.describe is None else self.describe(schema)
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """What its requests are counted and logged as."""
+        return self.group or self.path
+
+    @cached_property
     def protected(self) -> bool:
         """Whether it needs a key."""
         return self.operation is not None and self.operation.protected

@@ -7,9 +7,10 @@ from service.model.errors import RequestError
 from service.web.requests.request_fields import RequestFields
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, gc=False):
     """A request.
 
+    line         the request line, which decides method, path, query and version
     path, query  of the target, as the client wrote them
     version      1.0 or 1.1, else `error` is set
     remote       the address of the client; None on a Unix socket
@@ -25,3 +26,4 @@ class Request(msgspec.Struct, frozen=True):
     remote: str | None
     keep_alive: bool = True
     error: RequestError | None = None
+    line: bytes = b""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -34,8 +34,8 @@ OWN: Final = (
 OF_OWN: Final = ("request_id", "trace_id")
 
 
-# Whether unknown parameters are errors and whether GeoJSON is preferred, the accepted codings, the expected versions.
-Wanted: TypeAlias = tuple[bool | str, ...]
+# Between the parts of `wanted`: no value of a field has it.
+_LINE_END: Final = "\n"
 
 
 class RequestFields:
@@ -101,10 +101,13 @@ class RequestFields:
         return self.has_preference and is_strict(self.all.getall(PREFER))
 
     @cached_property
-    def wanted(self) -> Wanted:
-        """What selects the representation, and the versions that it must be of."""
+    def wanted(self) -> str:
+        """What selects the representation, and the versions that it must be of: one text, whose hash is cached.
+
+        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings, the versions.
+        """
         codings = ",".join(coding.token for coding in self.codings)
-        return self.is_strict, self.prefers_geo_json, codings, *self.versions
+        return _LINE_END.join((f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions))
 
     @cached_property
     def trace_id(self) -> str | None:

@@ -44,23 +44,26 @@ class Counters(Collector):
         self._counts, self._slot = slot.counts, slot
         per_method = len(routes) * len(_STATUSES)
         self._of_method = {method: index * per_method for index, method in enumerate(_METHODS)}
-        self._of_route = {route: index * len(_STATUSES) for index, route in enumerate(routes)}
         self._requests, width = len(_METHODS) * per_method, len(_BUCKETS) + 1
-        self._buckets = {route: self._requests + index * width for index, route in enumerate(routes)}
-        self._durations = {route: self._requests + len(routes) * width + index for index, route in enumerate(routes)}
-        events = self._requests + len(routes) * (width + 1)
+        durations = self._requests + len(routes) * width
+        # Of each route, where its requests begin among those of a method, its buckets, and where its duration is.
+        self._of_route = {
+            route: (index * len(_STATUSES), self._requests + index * width, durations + index)
+            for index, route in enumerate(routes)
+        }
+        events = durations + len(routes)
         self._events = {event: events + index for index, event in enumerate(Event)}
         self.length = events + len(Event)
 
     def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
         """Count a request and its duration, if that is known."""
-        counts = self._counts
-        of_method = self._of_method.get(method, self._of_method[_OTHER])
-        counts[of_method + self._of_route[route] + _STATUS_INDEX[status]] += 1
+        counts, of_method = self._counts, self._of_method
+        requests, buckets, duration = self._of_route[route]
+        counts[of_method[method if method in of_method else _OTHER] + requests + _STATUS_INDEX[status]] += 1
         if seconds is None:
             return
-        counts[self._buckets[route] + bisect_left(_BUCKETS, seconds)] += 1
-        counts[self._durations[route]] += int(seconds * _NANOSECONDS)
+        counts[buckets + bisect_left(_BUCKETS, seconds)] += 1
+        counts[duration] += int(seconds * _NANOSECONDS)
 
     def count(self, event: Event) -> None:
         """Count an event."""
@@ -98,11 +101,11 @@ class Counters(Collector):
             "store_directory_http_request_duration_seconds", "Time to compose a response.", labels=["route"]
         )
         for route in self._routes:
-            start = self._buckets[route]
+            _, start, duration = self._of_route[route]
             cumulative = list(accumulate(counts[start : start + len(_BUCKETS) + 1].tolist()))
             if cumulative[-1]:
                 buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
-                seconds.add_metric([route], buckets, int(counts[self._durations[route]]) / _NANOSECONDS)
+                seconds.add_metric([route], buckets, int(counts[duration]) / _NANOSECONDS)
         return seconds
 
     def _event_metrics(self, counts: NDArray[Any]) -> Iterator[Metric]:

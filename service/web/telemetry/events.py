@@ -28,5 +28,7 @@ class Event(Enum):
     RATE_STORE_FAILED = ("rate_limit", "store_failed")
     LINE_DROPPED = ("access_log_dropped_lines", "")
 
+    __hash__ = object.__hash__  # each member is one object; the hash of its name is computed in Python
+
     def __init__(self, counter: str, result: str) -> None:
         self.counter, self.result = counter, result

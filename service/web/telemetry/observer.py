@@ -11,7 +11,7 @@ from service.access.principal import Principal
 from service.web.answers.answer import Answer
 from service.web.headers.forwarded import NO_PROXIES, UNIX, TrustedProxies
 from service.web.headers.header_lines import HeaderLines
-from service.web.requests.request import Request
+from service.web.requests.request_fields import RequestFields
 from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, loggable_path, timestamp
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
@@ -21,16 +21,23 @@ _MICROSECONDS: Final = 1e6
 _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
-class Exchange(msgspec.Struct):
+class Exchange(msgspec.Struct, gc=False):
     """The known attributes of a request, even if it fails later.
 
     route       the path of its route, or `unmatched`
+    protected   whether that needs a key
+    remote      the address of the client; None on a Unix socket
     principal   the authenticated client
     rate_limit  header fields with the state of its rate limit, for a response of any status
     """
 
     request_id: str
     route: str
+    protected: bool
+    method: str
+    path: str
+    fields: RequestFields
+    remote: str | None
     principal: Principal | None = None
     rate_limit: HeaderLines = ()
 
@@ -55,25 +62,25 @@ class Observer:
         self.traffic = traffic
         self._key_counters, self._log, self._trusted_proxies = key_counters, log, trusted_proxies
 
-    def answered(self, request: Request, exchange: Exchange, answer: Answer, seconds: float) -> None:
+    def answered(self, exchange: Exchange, answer: Answer, seconds: float) -> None:
         """Record an answer and the seconds that it took to compose."""
         principal = exchange.principal
-        self.traffic.observe(request.method, exchange.route, answer.status, seconds)
+        self.traffic.observe(exchange.method, exchange.route, answer.status, seconds)
         if self._key_counters is not None and principal is not None:
             self._key_counters.count(principal.name, limited=answer.status == _LIMITED)
         if self._log is not None:
             entry = AccessLogEntry(
                 time=timestamp(time_ns()),
-                method=request.method,
+                method=exchange.method,
                 route=exchange.route,
-                path=loggable_path(request.path),
+                path=loggable_path(exchange.path),
                 status=answer.status,
-                bytes=0 if request.method == hdrs.METH_HEAD else answer.length,
+                bytes=0 if exchange.method == hdrs.METH_HEAD else answer.length,
                 duration=round(seconds * _MICROSECONDS) / _MICROSECONDS,
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
-                trace_id=request.fields.trace_id,
-                client=self._trusted_proxies.client(request.remote, request.fields.all),
+                trace_id=exchange.fields.trace_id,
+                client=self._trusted_proxies.client(exchange.remote, exchange.fields.all),
             )
             self._write(self._log, entry)
 
