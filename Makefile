@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile fleet clean help
+.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-beside bench-reloads hostile fleet clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -113,6 +113,9 @@ bench-exports: $(VENV)/installed ## time whole results of 1,000,000 stores, and 
 
 bench-worst: $(VENV)/developed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
+
+bench-beside: $(VENV)/installed ## time cheap requests beside a stream of the most expensive ones, on 1,000,000 stores
+	$(BIN)/python -m bench.beside $(ARGS)
 
 bench-reloads: $(VENV)/installed ## measure start-up, reloads and several workers; ARGS=--large adds 1,000,000 stores
 	$(BIN)/python -m bench.reloads $(ARGS)

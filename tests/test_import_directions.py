@@ -31,7 +31,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             data_set
             access engine
             model object_stores
-            bundled_folder files own_module progress read_options setting suggestion texts
+            background_threads bundled_folder files own_module progress read_options setting suggestion texts
         """,
         "service.reading": """
             resource_records

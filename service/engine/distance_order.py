@@ -106,6 +106,7 @@ class DistanceOrder(RankedRows):
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
+        announce(number)
         needed = number * self._locations.count / self._located
         low, high = 0.0, math.inf
         radius = self._typical_radius(int(_AMPLE * needed))

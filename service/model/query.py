@@ -156,7 +156,7 @@ class QueryParser:
 
     def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}
-        invalid: dict[str, InvalidValue] = {}
+        invalid: dict[str, ValidationError] = {}
         has_near = self._has_near and "near" in values_by_name and any(map(is_given, values_by_name["near"]))
         parameters = self._known if has_near else self._known_without_near
         for name, given in values_by_name.items():
@@ -164,15 +164,15 @@ class QueryParser:
                 try:
                     values[name] = parameters[name].parse(given)
                 except InvalidValue as error:
-                    invalid[name] = error
+                    invalid[name] = _error(name, error)  # the exception itself would make a cycle with this frame
         if has_near:
             values.setdefault("sort_by", DISTANCE)
         elif values.get("radius", UNSET) is not UNSET or "radius" in invalid or values.get("sort_by") == DISTANCE:
-            invalid["near"] = _MISSING
+            invalid["near"] = _error("near", _MISSING)
         for name in self._required:
             if values.get(name, UNSET) is UNSET:
-                invalid.setdefault(name, _MISSING)
-        return values, [_error(name, invalid[name]) for name in self._known if name in invalid]
+                invalid.setdefault(name, _error(name, _MISSING))
+        return values, [invalid[name] for name in self._known if name in invalid]
 
 
 _MISSING: Final = InvalidValue("missing", "Field required")

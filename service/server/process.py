@@ -35,9 +35,9 @@ from service.web.telemetry.access_log import AccessLogWriter, encode_lines
 if TYPE_CHECKING:
     from service.web.site import Site
 
-# New objects after which the garbage collector looks at them, for about a millisecond, while no request is served.
-# Those of a cached request are never part of a cycle: it forgets them the first time.
-GC_THRESHOLD: Final = 5_000
+# New objects after which the garbage collector looks at them, for at most a millisecond, while no request is served:
+# more at a time take longer. Those of a cached request are never part of a cycle: it forgets them the first time.
+GC_THRESHOLD: Final = 1_000
 # For how long a thread that answers a long query may keep the interpreter from the event loop, outside of NumPy.
 SWITCH_SECONDS: Final = 0.0005
 _HEARTBEAT_SECONDS: Final = 1

@@ -1,12 +1,13 @@
 """Queries that take long are answered in a thread, and others meanwhile."""
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from threading import Event
 
 import pytest
 
-from service.engine import long_work
+from service.engine import clusters, long_work
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.formats import engine_thread
 from service.web.site import make_site
@@ -92,3 +93,31 @@ async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
     while not wire.statuses:  # noqa: ASYNC110 - what is waited for is not in this loop
         await asyncio.sleep(0)
     assert [list(cache) for cache in snapshots.caches] == [[], []]
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Collect what there is, and nothing from then on."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("target", ["/clusters?bbox=-170,-80,170,80&zoom=3", "/stores?limit=0&q=" + 17 * "a+", LONG[0]])
+async def test_an_answer_leaves_no_error_to_the_garbage_collector(
+    snapshots: SnapshotHolder, folder: Data, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    await serve(snapshots, folder)
+    monkeypatch.setattr(long_work, "MOST_ROWS", 0)
+    monkeypatch.setattr(clusters, "MAX_CELLS", 0)
+    wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
+    wire.unread += request(target)
+    wire.deliver()
+    while not wire.statuses:  # noqa: ASYNC110 - what is waited for is not in this loop
+        await asyncio.sleep(0)
+    assert wire.statuses == [200 if target == LONG[0] else 422]
+    assert not [each for each in gc.get_objects() if isinstance(each, Exception)]

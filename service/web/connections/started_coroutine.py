@@ -20,14 +20,18 @@ class _Rest:
         self._coroutine, self._pending = coroutine, pending
 
     def __await__(self) -> Generator[Any, Any, None]:
-        pending = self._pending
         try:
             while True:
                 try:
-                    sent = yield pending
+                    sent = yield self._taken()
                 except BaseException as error:  # noqa: BLE001 - the task's cancellation is the coroutine's
-                    pending = self._coroutine.throw(error)
+                    self._pending = self._coroutine.throw(error)
                 else:
-                    pending = self._coroutine.send(sent)
+                    self._pending = self._coroutine.send(sent)
         except StopIteration:
             return
+
+    def _taken(self) -> object:
+        """Return what the task waits for, and forget it: an error in it, whose traceback has the task, is a cycle."""
+        pending, self._pending = self._pending, None
+        return pending

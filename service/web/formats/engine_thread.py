@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
+from service.background_threads import background_threads
 from service.engine.long_work import LongWork, at_once
 
 # One query after the other: they take memory. NumPy lets the event loop run meanwhile.
-_THREAD: Final = ThreadPoolExecutor(1, thread_name_prefix="engine")
+_THREAD: Final = background_threads(1, "engine")
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -20,4 +20,5 @@ async def found(find: Callable[_Given, _Found], *args: _Given.args, **kwargs: _G
     try:
         return at_once(find, *args, **kwargs)
     except LongWork:
-        return await asyncio.get_running_loop().run_in_executor(_THREAD, partial(find, *args, **kwargs))
+        pass  # to wait here would make it the context of an error, and a cycle with this frame
+    return await asyncio.get_running_loop().run_in_executor(_THREAD, partial(find, *args, **kwargs))

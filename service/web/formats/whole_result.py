@@ -1,9 +1,9 @@
 """Files of whole results, made while they are sent."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
+from service.background_threads import background_threads
 from service.engine.distance_order import DistanceOrder
 from service.engine.ordered_rows import ordered
 from service.engine.selection import ScannedRows, Selection
@@ -18,7 +18,7 @@ from service.web.headers.header_lines import HeaderLines
 from service.web.pipeline.plan import Body, BodyFormat
 
 # Sorts many rows by distance, one query at a time: it takes memory.
-_SORTING: Final = ThreadPoolExecutor(1, thread_name_prefix="sorting")
+_SORTING: Final = background_threads(1, "sorting")
 
 
 class WholeResult(BodyFormat, frozen=True, eq=False):

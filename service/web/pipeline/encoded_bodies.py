@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import msgspec
 
+from service.background_threads import background_threads
 from service.model.errors import PreconditionFailed
 from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
@@ -14,7 +14,7 @@ from service.web.pipeline.plan import Body, Plan
 from service.web.requests.request_fields import RequestFields
 
 # A pool of its own, so that encoding long bodies does not delay a reload.
-_THREADS: Final = ThreadPoolExecutor(2, thread_name_prefix="encoding")
+_THREADS: Final = background_threads(2, "encoding")
 
 
 async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
