@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Final
 
 # A loop that has something to do gets the core at once, not after a thread's turn of some milliseconds; one that always
-# has leaves the threads a quarter of it.
-_NICENESS: Final = 5
+# has leaves the threads a tenth of it.
+_NICENESS: Final = 10
 
 
 def background_threads(most: int, name: str) -> ThreadPoolExecutor:

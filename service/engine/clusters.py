@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count, count_between, is_set, pack, positions, unpack
+from service.engine.bitmap import Bitmap, count, count_between, edges_of_runs, is_set, pack, positions, unpack, words_of
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
@@ -23,6 +23,7 @@ from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
 _TILES: Final = 400  # a box is covered by at most this many cells
+_EDGES: Final = 2  # to look at the edge of a run takes as long as at so many rows
 _STEPS: Final = 4  # of each row that is looked at alone
 _FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
@@ -109,6 +110,8 @@ def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
 
 def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box whose places in the Z-order are in a bitmap. Raises `TooManyCells`."""
+    if locations.z_order.knows_starts(zoom) and _surrounds_all(locations, box):
+        return _arranged(locations, _cells_of_runs(locations.z_order, bitmap, zoom), zoom)
     if _are_few(count(bitmap), locations):
         return _cluster_few(locations, _located(positions(bitmap), locations), box, zoom)
     announce(locations.count)
@@ -242,6 +245,40 @@ def _cells(points: _Points, before: tuple[Totals, Totals], starts: Places) -> _O
     bounds = np.append(starts, len(points.rows))
     latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
     return _OccupiedCells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
+
+
+def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells:
+    """Return the cells of the rows in a bitmap, at a zoom whose cells are known to begin at few places.
+
+    The totals of coordinates are looked up only where runs of rows begin and end, and where cells begin.
+    """
+    starts, counts = _occupied(z_order, bitmap, zoom)
+    if len(starts) > MAX_CELLS:
+        raise _too_many(lambda less: len(_occupied(z_order, bitmap, less)[0]), zoom)
+    edges = positions(edges_of_runs(bitmap[: words_of(z_order.count)]))
+    edges = edges[: edges.searchsorted(z_order.count, "right")]
+    announce(_EDGES * len(edges))
+    bounds = np.append(starts, z_order.count)
+    passed = edges.searchsorted(bounds, "right")
+    is_inside = (passed & 1).astype(np.bool_)  # of a run, which began at an even edge
+
+    def sums(before: Totals) -> _Integers:
+        signed = before.take(edges)
+        np.negative(signed[::2], out=signed[::2])
+        found: Totals = totals(signed).take(passed) + np.where(is_inside, before.take(bounds), 0)
+        return np.diff(found)
+
+    first = np.where(is_inside[:-1], starts, edges.take(passed[:-1], mode="clip"))
+    latitudes, longitudes = map(sums, z_order.totals)
+    return _OccupiedCells(z_order.codes[first], counts, z_order.order[first], latitudes, longitudes)
+
+
+def _occupied(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> tuple[Places, _Integers]:
+    """Return where the cells begin that have rows in a bitmap, at a zoom with few cells, and how many each has."""
+    starts = z_order.starts(zoom)
+    counts = count_between(bitmap, np.append(starts, z_order.count))
+    occupied = counts.nonzero()[0]
+    return starts[occupied], counts[occupied]
 
 
 def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _OccupiedCells:

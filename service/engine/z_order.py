@@ -71,9 +71,13 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
         counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
         return counts
 
+    def knows_starts(self, zoom: int) -> bool:
+        """Return whether it is known where the cells of a zoom begin: they are few."""
+        return self.cell_counts[zoom] <= _LARGE_CELLS
+
     def starts(self, zoom: int) -> NDArray[np.intp]:
         """Return where the cells of a zoom begin."""
-        if self.cell_counts[zoom] > _LARGE_CELLS:
+        if not self.knows_starts(zoom):
             announce(self.count)
             return (self.zooms <= zoom).nonzero()[0]
         starts, zooms = self._large_cells
@@ -93,7 +97,7 @@ def fixed(degrees: Floats) -> Fixed:
     return np.rint(degrees * UNITS_PER_DEGREE).astype(np.int32)
 
 
-def totals(units: Fixed) -> Totals:
+def totals(units: Fixed | Totals) -> Totals:
     """Return the sum of the units before each place, and of all: the sum of a run is the difference of two."""
     found = np.zeros(len(units) + 1, np.int64)
     np.cumsum(units, out=found[1:])

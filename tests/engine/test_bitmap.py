@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import count_between, is_set, pack, positions, unpack
+from service.engine.bitmap import count_between, edges_of_runs, is_set, pack, positions, unpack
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -25,11 +25,23 @@ def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> No
     assert unpack(pack(np.array(mask, np.bool_)), len(mask)).tolist() == mask
 
 
+@given(st.integers(2, 64))
+def test_the_positions_of_few_bits_in_many_words_are_those_of_its_mask(distance: int) -> None:
+    mask = np.arange(40_000) % distance == 0
+    assert positions(pack(mask)).tolist() == list(range(0, 40_000, distance))
+
+
 @given(MASKS, st.lists(st.integers(0, 300), max_size=12))
 def test_the_bits_between_bounds_are_counted(mask: list[bool], bounds: list[int]) -> None:
     ascending = sorted(min(bound, len(mask)) for bound in [0, *bounds])
     counts = count_between(pack(np.array(mask, np.bool_)), np.array(ascending, np.int32))
     assert counts.tolist() == [sum(mask[start:stop]) for start, stop in pairwise(ascending)]
+
+
+@given(MASKS)
+def test_runs_have_edges_where_a_bit_differs_from_the_one_before(mask: list[bool]) -> None:
+    differ = [position for position, (before, bit) in enumerate(pairwise([False, *mask, False])) if before != bit]
+    assert positions(edges_of_runs(pack(np.array(mask, np.bool_)))).tolist() == differ
 
 
 @given(MASKS, MASKS)

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from service.engine import clusters
+from service.engine import clusters, z_order
 from service.engine.bitmap import pack
 from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.locations import Locations
@@ -63,10 +63,14 @@ def all_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
 WAYS: list[Way] = [bitmap_of, list_of]
 
 
-@pytest.fixture(params=[0, 8, 10**9], ids=["always few", "few or many", "always many"])
+@pytest.fixture(
+    params=[(0, 0), (8, 0), (10**9, 0), (8, 1 << 14)], ids=["always few", "few or many", "always many", "runs"]
+)
 def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let rows be looked at one by one always, as usual, or never."""
-    monkeypatch.setattr(clusters, "_FEW_FRACTION", request.param)
+    """Let rows be looked at one by one always, as usual, or never; or runs of them, where few cells are known."""
+    fraction, known = request.param
+    monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
+    monkeypatch.setattr(z_order, "_LARGE_CELLS", known)
 
 
 @cache
@@ -187,8 +191,9 @@ def test_each_way_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch, box: Box
     rows = list(range(len(places.order)))
     for zoom in (0, 3, 9, 22):
         found = [contents(cluster_all(places, box, zoom))]
-        for fraction in (0, 10**9):
+        for fraction, known in ((0, 0), (10**9, 0), (0, 1 << 14)):
             monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
+            monkeypatch.setattr(z_order, "_LARGE_CELLS", known)
             found += [contents(way(places, rows, box, zoom)) for way in WAYS]
         assert all(each == found[0] for each in found)
 
