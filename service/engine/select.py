@@ -177,20 +177,23 @@ def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
     """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest.
 
-    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two.
+    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two,
+    one of which is cached for the next.
     """
     bitmaps: list[Bitmap] = []
     rest: list[Condition] = []
+    most_added = _FEW_VALUES * len(conditions) if order == table.order_by else 1
     for condition in conditions:
-        match condition:
-            case Predicate() if _is_common(table, condition) and (
-                order == table.order_by or len(_missing(table, condition, order)) <= (condition is conditions[-1])
-            ):
-                bitmaps.append(_bitmap_of(table, condition, order))
-            case TermMatch() if order == table.order_by:
-                bitmaps.append(condition.bitmap())
-            case _:
-                rest.append(condition)
+        cached = None
+        if isinstance(condition, Predicate) and _is_common(table, condition):
+            cached, added = intersection(table, (condition,), order, most_added=most_added)
+            most_added -= added
+        if cached is not None:
+            bitmaps.append(cached.bitmap)
+        elif isinstance(condition, TermMatch) and order == table.order_by:
+            bitmaps.append(condition.bitmap())
+        else:
+            rest.append(condition)
     return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
 
 

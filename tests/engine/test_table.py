@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
-from service.engine.select import select
+from service.engine.select import find, select
 from service.engine.selection import ListedRows
 from service.engine.string_array import StringArray
 from service.engine.table import Table
@@ -95,3 +95,16 @@ def test_a_few_selections_are_cached_for_any_table_size() -> None:
     for number in range(5):
         table.selections.put((ALL_ROWS, str(number)), everything, 4 * length)
     assert [number for number in range(5) if table.selections.get((ALL_ROWS, str(number)))] == [1, 2, 3, 4]
+
+
+def test_a_query_in_another_order_caches_a_bitmap_of_a_common_value_until_all_are() -> None:
+    rows = [{"company_id": str(number), **COMPANY, "domain": "ab"[number % 2]} for number in range(200)]
+    table = build(COMPANIES, rows)
+    criteria = Criteria((Filter("name", ("acme",)), Filter("domain", ("a", "b"))))
+    values = [("name", 0), ("domain", 0), ("domain", 1)]
+    cached = []
+    for _ in range(4):
+        table.found.clear()
+        assert find(table, criteria, "company_id").count == len(rows)
+        cached.append(sum(table.has_bitmap(field, code, "company_id") for field, code in values))
+    assert cached == [1, 2, 3, 3]
