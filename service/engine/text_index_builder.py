@@ -13,12 +13,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.bitmap import least_dense, pack
 from service.engine.column import KEY_END, Column, Rows
 from service.engine.gathering import expand
 from service.engine.ranking import Codes, rank
 from service.engine.spooled_arrays import keep, spooled
 from service.engine.string_array import StringArray, narrow
-from service.engine.text_index import TextIndex
+from service.engine.text_index import DenseWords, TextIndex
 from service.files.spool import Spool, Spools
 from service.model.words import words
 
@@ -71,9 +72,25 @@ class TextIndexBuilder:
             for found, rows in _distinct(pairs):
                 np.add.at(counts, found + 1, 1)
                 postings.append(rows.data)
-        return TextIndex(
-            distinct, keep(narrow(counts.cumsum()), self._spools), spooled(postings, np.dtype(np.int32)), length
+        return self._index(distinct, counts, spooled(postings, np.dtype(np.int32)), length)
+
+    def _index(self, words: StringArray, counts: _Integers, postings: Rows, length: int) -> TextIndex:
+        """Return the index of words, given after a 0 the number of rows of each, and these one after the other."""
+        numbers = (counts[1:] >= least_dense(length)).nonzero()[0]
+        starts, bitmaps, others, end = counts.cumsum(), self._spools.new(), self._spools.new(), 0
+        for start, stop in zip(starts[numbers].tolist(), starts[numbers + 1].tolist(), strict=True):
+            others.append(postings[end:start].data)
+            mask = np.zeros(length, np.bool_)
+            mask[postings[start:stop]] = True
+            bitmaps.append(pack(mask).data)
+            end = stop
+        others.append(postings[end:].data)
+        dense = DenseWords(
+            numbers.astype(np.int32), counts[numbers + 1].astype(np.int32), spooled(bitmaps, np.dtype(np.uint64))
         )
+        counts[numbers + 1] = 0
+        starts = keep(narrow(counts.cumsum()), self._spools)
+        return TextIndex(words, starts, spooled(others, np.dtype(np.int32)), dense, length)
 
     def _cut(self, texts: StringArray, begin: int) -> NDArray[np.void]:
         """Return the chunks of some texts."""
