@@ -22,6 +22,7 @@ from service.safeguards import InvalidRecords
 from service.server.process import GC_THRESHOLD, SWITCH_SECONDS
 from service.settings import Settings
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
+from service.web.connections.application import Application
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.connections.harness import Wire
@@ -54,6 +55,18 @@ class Took(msgspec.Struct, frozen=True, order=True):
 
     held: float
     answered: float
+
+
+class _Client(Wire):
+    """A connection whose client can sleep until something is sent."""
+
+    def __init__(self, app: Application) -> None:
+        super().__init__(app)
+        self.answered = asyncio.Event()
+
+    def write(self, data: Any) -> None:
+        super().write(data)
+        self.answered.set()
 
 
 class Directory:
@@ -99,7 +112,19 @@ class Directory:
 
     def took(self, target: str) -> Took:
         """Send a request, with the caches as they are, and return what it took."""
-        return self._loop.run_until_complete(self._took(f"GET {target} HTTP/1.1\r\nHost: t\r\n\r\n".encode()))
+        return self._loop.run_until_complete(self._took(_request(target)))
+
+    def send(self, target: str) -> None:
+        """Send a request, with the caches as they are; the loop sleeps while a thread answers it."""
+        self._loop.run_until_complete(self._sent(_request(target)))
+
+    async def _sent(self, request: bytes) -> None:
+        wire = self._wire
+        wire.received.clear()
+        wire.answered.clear()
+        wire.unread += request
+        wire.deliver()
+        await wire.answered.wait()
 
     async def _took(self, request: bytes) -> Took:
         """Let the loop turn until the request is answered: another one would wait for as long as a turn takes.
@@ -124,11 +149,15 @@ class Directory:
                 return Took(held, now - started)
 
 
+def _request(target: str) -> bytes:
+    return f"GET {target} HTTP/1.1\r\nHost: t\r\n\r\n".encode()
+
+
 def _snapshot(dataset: Dataset) -> Snapshot:
     return Snapshot(dataset=dataset, loaded_at=datetime.now(UTC), modified=None, generation=1)
 
 
-async def _connect(snapshot: Snapshot) -> Wire:
+async def _connect(snapshot: Snapshot) -> _Client:
     holder = SnapshotHolder()
     holder.current, holder.schema = snapshot, snapshot.dataset.schema
-    return Wire(make_site(holder, no_authentication, Settings(data=".", no_auth=True)).public)
+    return _Client(make_site(holder, no_authentication, Settings(data=".", no_auth=True)).public)

@@ -14,12 +14,13 @@ from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
 from service.data_set import Dataset, Rejected, Totals
+from service.engine.bitmap import word_count
 from service.engine.column import Column
 from service.engine.list_texts import ListTexts
 from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
-from service.engine.text_index import TextIndex
+from service.engine.text_index import DenseWords, TextIndex
 from service.engine.z_order import ZOrder
 from service.files.status import Signature
 from service.model.attributes import Declaration, Schema, schema_of
@@ -27,7 +28,7 @@ from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from service.progress import Progress, silent
 
-FORMAT: Final = "store-directory 5"
+FORMAT: Final = "store-directory 6"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 # Parts of columns that are 0, 1, 2, …, if they are long, are stored once: each is the beginning of this array.
 _NUMBERS: Final = "numbers"
@@ -56,6 +57,7 @@ _LIST_TYPES: Final[dict[str, type[np.number[Any]]]] = {
     "starts": np.int64,
     "lists": np.int32,
 }
+_DENSE_TYPES: Final[dict[str, type[np.number[Any]]]] = {"numbers": np.int32, "counts": np.int32, "bitmaps": np.uint64}
 _CHARACTER_PARTS: Final = Characters.__struct_fields__
 
 
@@ -213,6 +215,7 @@ def _text_arrays(resource: Resource, text: TextIndex) -> Iterator[tuple[str, Arr
     yield from _string_arrays(f"{resource.name}/text/words", text.words)
     yield f"{resource.name}/text/starts", text.starts
     yield f"{resource.name}/text/postings", text.postings
+    yield from ((f"{resource.name}/text/dense/{part}", getattr(text.dense, part)) for part in _DENSE_TYPES)
 
 
 def _string_arrays(name: str, strings: StringArray) -> Iterator[tuple[str, Array]]:
@@ -261,7 +264,10 @@ def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:
     postings = _take(f"{name}/postings", arrays, np.int32)
     if len(starts) != len(words) + 1 or starts[0] != 0 or starts[-1] != len(postings):
         raise DamagedFile(f"the index {name} does not have one start for each word")
-    return TextIndex(words, starts, postings, length)
+    dense = DenseWords(*(_take(f"{name}/dense/{part}", arrays, dtype) for part, dtype in _DENSE_TYPES.items()))
+    if len(dense.counts) != len(dense.numbers) or len(dense.bitmaps) != len(dense.numbers) * word_count(length):
+        raise DamagedFile(f"the index {name} does not have a count and a bitmap for each dense word")
+    return TextIndex(words, starts, postings, dense, length)
 
 
 def _locations(resource: str, arrays: dict[str, Array], length: int) -> Locations:

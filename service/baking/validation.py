@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.baking.layout import CHECKING_THREADS, DamagedFile
+from service.engine.bitmap import count, least_dense
 from service.engine.column import Column, Rows
 from service.engine.grid import grid_cells
 from service.engine.list_texts import ListTexts
@@ -102,11 +103,18 @@ def validate_projection(resource: Resource, table: Table) -> None:
 
 
 def _check_text_index(name: str, index: TextIndex) -> None:
-    """Check that words are sorted and distinct, and each has rows, ascending and in range."""
+    """Check that words are sorted and distinct, and each has rows in range: many as a bitmap, else few, ascending."""
     _check_sorted(f"{name}/words", index.words)
-    starts, postings = index.starts, index.postings
-    if not (starts[1:] > starts[:-1]).all():
+    starts, postings, numbers, least = index.starts, index.postings, index.dense.numbers, least_dense(index.length)
+    if not _in_range(numbers, len(index.words)) or not (numbers[1:] > numbers[:-1]).all():
+        raise DamagedFile(f"the dense words of {name} are not ascending")
+    counts, are_dense = np.diff(starts.astype(np.int64)), np.zeros(len(index.words), np.bool_)
+    are_dense[numbers] = True
+    if not np.where(are_dense, counts == 0, (counts > 0) & (counts < least)).all():
         raise DamagedFile(f"the starts of {name} are not ascending")
+    for number, bitmap in zip(index.dense.counts.tolist(), index.dense_bitmaps, strict=True):
+        if not least <= number == count(bitmap) or int(bitmap[-1]) >> (index.length & _LAST_BIT):
+            raise DamagedFile(f"the bitmaps of {name} do not have as many rows as their counts")
     if not _in_range(postings, index.length):
         raise DamagedFile(f"the postings of {name} have rows that do not exist")
     falls = (postings[1:] <= postings[:-1]).nonzero()[0] + 1

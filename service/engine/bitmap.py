@@ -23,18 +23,23 @@ _DENSE: Final = 64
 
 def is_dense(count: int, length: int) -> bool:
     """Return whether a bitmap of so many positions out of `length` is cheaper than their list."""
-    return count * _DENSE >= length > _DENSE
+    return count >= least_dense(length)
 
 
-def words_of(length: int) -> int:
-    """Return the number of words of a bitmap."""
+def least_dense(length: int) -> int:
+    """Return how many positions out of `length` are the fewest whose bitmap is cheaper than their list."""
+    return -(-length // _DENSE) if length > _DENSE else length + 1
+
+
+def word_count(length: int) -> int:
+    """Return the number of words of a bitmap of `length` positions."""
     return (length >> _WORD_SHIFT) + 1
 
 
 def pack(mask: NDArray[np.bool_]) -> Bitmap:
     """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; at least one bit past the end, all 0."""
     data = np.packbits(mask, bitorder="little")
-    words = np.zeros(words_of(len(mask)), np.uint64)
+    words = np.zeros(word_count(len(mask)), np.uint64)
     words.view(np.uint8)[: len(data)] = data
     return words
 

@@ -9,7 +9,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count, count_between, edges_of_runs, is_set, pack, positions, unpack, words_of
+from service.engine.bitmap import (
+    Bitmap,
+    count,
+    count_between,
+    edges_of_runs,
+    is_set,
+    pack,
+    positions,
+    unpack,
+    word_count,
+)
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
@@ -255,7 +265,7 @@ def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells
     starts, counts = _occupied(z_order, bitmap, zoom)
     if len(starts) > MAX_CELLS:
         raise _too_many(lambda less: len(_occupied(z_order, bitmap, less)[0]), zoom)
-    edges = positions(edges_of_runs(bitmap[: words_of(z_order.count)]))
+    edges = positions(edges_of_runs(bitmap[: word_count(z_order.count)]))
     edges = edges[: edges.searchsorted(z_order.count, "right")]
     announce(_EDGES * len(edges))
     bounds = np.append(starts, z_order.count)

@@ -13,12 +13,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.bitmap import least_dense, pack
 from service.engine.column import KEY_END, Column, Rows
 from service.engine.gathering import expand
 from service.engine.ranking import Codes, rank
 from service.engine.spooled_arrays import keep, spooled
 from service.engine.string_array import StringArray, narrow
-from service.engine.text_index import TextIndex
+from service.engine.text_index import DenseWords, TextIndex
 from service.files.spool import Spool, Spools
 from service.model.words import words
 
@@ -55,14 +56,14 @@ class TextIndexBuilder:
 
     def build(self, length: int) -> TextIndex:
         """Return the index of a table with this many rows; the builder cannot be used afterwards."""
-        words_of, distinct = self._split()
+        word_count, distinct = self._split()
         totals = np.zeros(len(distinct), np.int64)
-        for column, codes, ranks in self._words(words_of):
+        for column, codes, ranks in self._words(word_count):
             np.add.at(totals, ranks, column.starts[codes + 1] - column.starts[codes])
         counts, postings = np.zeros(len(distinct) + 1, np.int64), self._spools.new()
         for first, stop in _ranges(totals, self._spools.share):
             pairs, end = np.empty(totals[first:stop].sum(), np.int64), 0
-            for column, codes, ranks in self._words(words_of):
+            for column, codes, ranks in self._words(word_count):
                 chosen = (ranks >= first) & (ranks < stop)
                 found = _pairs(column, codes[chosen], ranks[chosen])
                 end += len(found)
@@ -71,9 +72,25 @@ class TextIndexBuilder:
             for found, rows in _distinct(pairs):
                 np.add.at(counts, found + 1, 1)
                 postings.append(rows.data)
-        return TextIndex(
-            distinct, keep(narrow(counts.cumsum()), self._spools), spooled(postings, np.dtype(np.int32)), length
+        return self._index(distinct, counts, spooled(postings, np.dtype(np.int32)), length)
+
+    def _index(self, words: StringArray, counts: _Integers, postings: Rows, length: int) -> TextIndex:
+        """Return the index of words, given after a 0 the number of rows of each, and these one after the other."""
+        numbers = (counts[1:] >= least_dense(length)).nonzero()[0]
+        starts, bitmaps, others, end = counts.cumsum(), self._spools.new(), self._spools.new(), 0
+        for start, stop in zip(starts[numbers].tolist(), starts[numbers + 1].tolist(), strict=True):
+            others.append(postings[end:start].data)
+            mask = np.zeros(length, np.bool_)
+            mask[postings[start:stop]] = True
+            bitmaps.append(pack(mask).data)
+            end = stop
+        others.append(postings[end:].data)
+        dense = DenseWords(
+            numbers.astype(np.int32), counts[numbers + 1].astype(np.int32), spooled(bitmaps, np.dtype(np.uint64))
         )
+        counts[numbers + 1] = 0
+        starts = keep(narrow(counts.cumsum()), self._spools)
+        return TextIndex(words, starts, spooled(others, np.dtype(np.int32)), dense, length)
 
     def _cut(self, texts: StringArray, begin: int) -> NDArray[np.void]:
         """Return the chunks of some texts."""
@@ -103,14 +120,14 @@ class TextIndexBuilder:
         lengths = np.array(counts, np.int64)
         return _WordsOfChunks(ranks, lengths, lengths.cumsum() - lengths), distinct
 
-    def _words(self, words_of: "_WordsOfChunks") -> Iterator[tuple[Column, Codes, Codes]]:
+    def _words(self, word_count: "_WordsOfChunks") -> Iterator[tuple[Column, Codes, Codes]]:
         """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks."""
         for column, spool in self._columns:
             chunks = spooled(spool, _CHUNK)
             for start in range(0, len(chunks), _AT_ONCE):
                 some = chunks[start : start + _AT_ONCE]
-                lengths = words_of.lengths[some["number"]]
-                ranks = words_of.ranks[expand(words_of.starts[some["number"]], lengths)]
+                lengths = word_count.lengths[some["number"]]
+                ranks = word_count.ranks[expand(word_count.starts[some["number"]], lengths)]
                 yield column, np.repeat(some["code"], lengths), ranks
 
 

@@ -128,6 +128,7 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
 def _owners(table: Table) -> Iterator[tuple[str, object, Sequence[str]]]:
     """Yield what has arrays, with its name and theirs."""
     yield "text", table.text, ("starts", "postings")
+    yield "text/dense", table.text.dense, ("numbers", "counts", "bitmaps")
     yield from ((name, column, ("codes", "order", "starts")) for name, column in table.columns.items())
     if table.locations is not None:
         parts = [part for part in table.locations.__struct_fields__ if part != "z_order"]

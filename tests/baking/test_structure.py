@@ -60,8 +60,8 @@ def test_an_unknown_array_is_refused(crafted: Crafted) -> None:
 
 def test_an_array_of_a_wrong_length_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in some_of(list(content.arrays.items()), 3):
-        if name.startswith("characters/"):
-            continue  # nothing else says how many they are
+        if name.startswith("characters/") or not len(array):
+            continue  # nothing else says how many they are, or so few rows have no dense words
         # Of a field that is only sorted by, nothing else says how many values it has.
         wrong = [array[:0]] if name in only_starts(content) else [array[:0], array[:-1], np.append(array, array[-1:])]
         for other in wrong:
@@ -92,10 +92,10 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        ({"format": None}, "the file does not have the format 'store-directory 5'; bake it again"),
+        ({"format": None}, "the file does not have the format 'store-directory 6'; bake it again"),
         (
             {"format": "store-directory 3"},
-            "the file does not have the format 'store-directory 5'; bake",
+            "the file does not have the format 'store-directory 6'; bake",
         ),
         ({"unicode": "14.0.0"}, "the metadata is invalid: "),
         ({"version": None}, "the metadata is invalid: "),

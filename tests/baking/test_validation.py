@@ -172,6 +172,34 @@ def test_damaged_text_indexes_are_refused(arrays: dict[str, Array], forged: Call
         assert refusal(forged({f"stores/text/{name}": other})) == f"{why}; bake it again", (name, place, value)
 
 
+def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
+    file, name = tmp_path / "forged.baked", "stores/text/dense"
+    write_baked(loaded(random_data_set((100, 12, 5, 4)).write(tmp_path / "files")), file)
+    content = map_file(file)
+    numbers, counts, bitmaps = (content.arrays[f"{name}/{part}"] for part in ("numbers", "counts", "bitmaps"))
+    starts = content.arrays["stores/text/starts"]
+    rows_that_do_not_exist = bitmaps | np.uint64(1 << 63)
+    changes: list[tuple[str, Array, str]] = [
+        ("dense/numbers", numbers[::-1].copy(), "the dense words of stores/text are not ascending"),
+        ("dense/numbers", numbers + np.int32(len(starts)), "the dense words of stores/text are not ascending"),
+        ("dense/counts", counts + np.int32(1), "the bitmaps of stores/text do not have as many rows as their counts"),
+        (
+            "dense/bitmaps",
+            bitmaps & np.uint64(0),
+            "the bitmaps of stores/text do not have as many rows as their counts",
+        ),
+        (
+            "dense/bitmaps",
+            rows_that_do_not_exist,
+            "the bitmaps of stores/text do not have as many rows as their counts",
+        ),
+        ("starts", np.sort(starts)[::-1].copy(), "the index stores/text does not have one start for each word"),
+    ]
+    for part, array, why in changes:
+        write_file(file, content.arrays | {f"stores/text/{part}": array}, content.metadata, durable=False)
+        assert refusal(file) == f"{why}; bake it again", part
+
+
 @pytest.mark.parametrize(
     ("part", "item", "why"),
     [

@@ -100,7 +100,7 @@ def test_common_and_rare_words_are_combined(count: int) -> None:
 
 
 def test_the_bitmaps_of_common_terms_are_cached() -> None:
-    index = build([["shop"]] * 100)
+    index = build([["shop shore"]] * 100)
     (term,) = parse_terms("sho")
     assert index.match(term).bitmap() is index.match(term).bitmap()
 
@@ -109,7 +109,24 @@ def test_an_empty_index_finds_nothing() -> None:
     for index in (TextIndexBuilder(Spools()).build(0), TextIndexBuilder(Spools()).build(100), build([["!"]])):
         assert rows(index, parse_terms("a")) == []
         assert rows(index, parse_terms("a b ")) == []
-        assert len(index.words) == len(index.postings) == 0
+        assert len(index.words) == len(index.postings) == len(index.dense.numbers) == 0
+
+
+@pytest.mark.parametrize("count", [64, 65, 640])
+def test_words_of_many_rows_have_a_bitmap_and_others_postings(count: int) -> None:
+    rare = ["few"] * 10 + ["rare"] * 2 + [""] * count
+    records = [[f"all {'half' if row % 2 else 'other'} u{row} {rare[row]}"] for row in range(count)]
+    index = build(records)
+    dense = [index.words[number].decode() for number in index.dense.numbers]
+    if count == 64:
+        assert dense == []
+    else:
+        assert [word for word in dense if not word.startswith("u")] == [
+            word for word in ("all", "few", "half", "other", "rare") if count < 100 or word != "rare"
+        ]
+    assert len(index.postings) + index.dense.counts.sum() == sum(len(set(tokens(text))) for (text,) in records)
+    for word in ("all ", "few ", "half ", "rare ", "u", "al", "f", "o h ", "few u1", "h u2"):
+        check(index, [[text, ""] for (text,) in records], word)
 
 
 def test_words_are_sorted_and_rows_are_in_each_once() -> None:

@@ -1,0 +1,1 @@
+"""Checking batches of records, some of them in a second process."""
