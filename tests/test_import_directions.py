@@ -33,18 +33,6 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             model object_stores
             background_threads bundled_folder files own_module progress read_options setting suggestion texts
         """,
-        "service.loading": """
-            summary
-            acceptance
-            dataset
-            compiler
-            closed_columns parallel
-            batch_diagnostics parent_companies searched_texts
-            checks
-            fast_path placeholders
-            date_times decimal_keys record_places store_warnings
-            countries
-        """,
         "service.reading": """
             resource_records
             derived_companies file_set proposal

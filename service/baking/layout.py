@@ -11,7 +11,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -94,23 +94,22 @@ def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, s
     if path.exists():
         check_regular(path.stat())
     ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
-    with atomic_write(path, durable=durable) as file, ThreadPoolExecutor(1) as thread:
+    with atomic_write(path, durable=durable) as file:
         # The arrays may be larger than memory: they are read once, and their checksums fill the place that is left.
         file.write(_header(ordered, metadata, dict.fromkeys(ordered, 0)))
-        header = _header(ordered, metadata, {name: _write(file, array, thread) for name, array in ordered.items()})
+        header = _header(ordered, metadata, {name: _write(file, array) for name, array in ordered.items()})
         file.write(zlib.crc32(header).to_bytes(4, "little"))
         file.seek(0)
         file.write(header)
 
 
-def _write(file: BinaryIO, array: Array, thread: Executor) -> int:
-    """Write an array and return its checksum, which a thread computes meanwhile."""
+def _write(file: BinaryIO, array: Array) -> int:
+    """Write an array and return its checksum."""
     data, checksum = memoryview(array.data).cast("B"), 0
     for start in range(0, len(data), _CHUNK):
         chunk = data[start : start + _CHUNK]
-        computed = thread.submit(zlib.crc32, chunk, checksum)
+        checksum = zlib.crc32(chunk, checksum)
         file.write(chunk)
-        checksum = computed.result()
     return checksum
 
 

@@ -1,12 +1,12 @@
 """Build a table of rows, and of the normalized keys of their fields.
 
-All of them wait in spools. A thread makes one field after the other a column, those with words first, then locates the
-rows: NumPy sorts and copies without the GIL, while the words are indexed and the rows put into their order.
+All of them wait in spools, and one field at a time becomes a column. The next one is ranked ahead by a thread: NumPy
+sorts without the GIL, while the words of the column before are indexed.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
 import msgspec
@@ -131,32 +131,23 @@ class TableBuilder:
         """
         if not self._ranked:
             list(self.drop_duplicates())
-        numbering, referenced = self._number(), referenced or {}
-        indexed = [name for name in self._fields if name in referenced or self._is_indexed(name)]
-        others = [name for name in self._fields if name not in indexed]
-        text, lists = TextIndexBuilder(self._spools), dict[str, ListTexts]()
-        with _one_thread() as thread:
-            built = {name: thread.submit(self._build_column, name, numbering) for name in indexed}
-            texts = [thread.submit(self._build_texts, name, numbering) for name in self._texts]
-            built |= {name: thread.submit(self._build_column, name, numbering) for name in others}
-            located = thread.submit(self._locate, built)
-            for done, name in enumerate(indexed, 1):
-                progress(done, 2 + len(built))
-                column, distinct = built[name].result()
-                if self._is_indexed(name):
-                    text.add(column, distinct)
-                if name in referenced:
-                    text.add(column, StringArray.of([referenced[name].get(key, b"") for key in distinct]))
-            while texts:
-                text.add(*texts.pop(0).result())
-            index, rows = text.build(len(numbering)), self._number_rows(numbering)
-            for done, name in enumerate(others, 1 + len(indexed)):
-                progress(done, 2 + len(built))
-                built[name].result()
-            for name in self._lists:
-                lists[name] = build_list_texts(built[name].result()[1], self._spools)
-            columns = {name: built[name].result()[0] for name in self._fields}
-            locations = located.result()
+        numbering = self._number()
+        rows = self._number_rows(numbering)
+        columns, lists, text = dict[str, Column](), dict[str, ListTexts](), TextIndexBuilder(self._spools)
+        with ThreadPoolExecutor(1) as thread:
+            for name, ranked in self._ranked_ahead(thread):
+                progress(1 + len(columns), 2 + len(self._fields))
+                filters = self._fields[name] and name not in self._lists
+                columns[name], distinct = self._column(ranked, numbering, filters=filters)
+                if name in self._lists:
+                    lists[name] = build_list_texts(distinct, self._spools)
+                if name in self._searched and name not in self._texts:
+                    text.add(columns[name], distinct)
+                if referenced and name in referenced:
+                    text.add(columns[name], StringArray.of([referenced[name].get(key, b"") for key in distinct]))
+        for spool in self._texts.values():
+            text.add(*self._column(rank(spool, self._spools), numbering, filters=False))
+        index, locations = text.build(len(rows)), self._locate(columns)
         return Table(
             rows, columns, order_by=self._order_by, key=self._key, text=index, locations=locations, lists=lists
         )
@@ -180,16 +171,16 @@ class TableBuilder:
     def _rank(self, name: str) -> _Ranked:
         return rank(self._keys.pop(name), self._spools)
 
-    def _is_indexed(self, name: str) -> bool:
-        """Return whether the words of a field are those of its keys."""
-        return name in self._searched and name not in self._texts
-
-    def _build_column(self, name: str, numbering: NDArray[np.int64]) -> tuple[Column, StringArray]:
-        ranked = self._ranked.pop(name, None) or self._rank(name)
-        return self._column(ranked, numbering, filters=self._fields[name] and name not in self._lists)
-
-    def _build_texts(self, name: str, numbering: NDArray[np.int64]) -> tuple[Column, StringArray]:
-        return self._column(rank(self._texts[name], self._spools), numbering, filters=False)
+    def _ranked_ahead(self, thread: ThreadPoolExecutor) -> Iterator[tuple[str, _Ranked]]:
+        """Yield each field with the codes of all records and the distinct keys; the next is ranked meanwhile."""
+        names = deque(name for name in self._fields if name not in self._ranked)
+        ahead = thread.submit(self._rank, names.popleft()) if names else None
+        for name in self._fields:
+            if name in self._ranked:
+                yield name, self._ranked.pop(name)
+            elif ahead is not None:
+                ranked, ahead = ahead.result(), thread.submit(self._rank, names.popleft()) if names else None
+                yield name, ranked
 
     def _column(self, ranked: _Ranked, numbering: NDArray[np.int64], *, filters: bool) -> tuple[Column, StringArray]:
         """Return a column of the records that are kept, and its distinct keys."""
@@ -201,18 +192,7 @@ class TableBuilder:
             distinct = keep_strings(distinct.data, starts, distinct.offsets[used + 1] - starts, self._spools)
         return keep_arrays(build_column(codes, distinct, filters=filters), self._spools), distinct
 
-    def _locate(self, built: Mapping[str, Future[tuple[Column, StringArray]]]) -> Locations | None:
+    def _locate(self, columns: Mapping[str, Column]) -> Locations | None:
         if self._coordinates is None:
             return None
-        latitude, longitude = (built[name].result()[0] for name in self._coordinates)
-        return keep_arrays(build_locations(latitude, longitude), self._spools)
-
-
-@contextmanager
-def _one_thread() -> Iterator[ThreadPoolExecutor]:
-    """Return a thread; what it has not begun is dropped when an error leaves the block."""
-    thread = ThreadPoolExecutor(1)
-    try:
-        yield thread
-    finally:
-        thread.shutdown(cancel_futures=True)
+        return keep_arrays(build_locations(*map(columns.__getitem__, self._coordinates)), self._spools)

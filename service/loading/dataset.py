@@ -135,20 +135,12 @@ def _compile(
     stored = files.files.pop(resource.name, None)
     if stored is None:
         return None
-    compiler = Compiler(
-        resource,
-        file=stored[0].name,
-        companies=companies,
-        as_of=files.as_of,
-        spools=files.spools,
-        declaration=files.mapping.schema.declaration,
-    )
+    compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=files.spools)
     reader, is_complete = RecordReader(resource, files), True
     for file in stored:
         try:
             found = _read(file, files, reader, compiler, progress)
         except FileError as error:
-            compiler.end()
             is_complete = False
             if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
                 files.errors.append(diagnostic)
@@ -175,7 +167,6 @@ def _read(
             files.spools.require(int(_GROWTH * whole))
             is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
-    compiler.end()
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
         file.listing.check_records(compiler.records - earlier)
     if records.unterminated is not None:

@@ -1,6 +1,6 @@
 """The texts in which words are searched."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -21,7 +21,7 @@ def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, byte
         if column.field.searched and (column.field.is_list or not column.field.is_column):
             yield column.field.name, join_keys(list(map(_joined, column.values)))
         elif column.field.searched and column.field.kind is POSTAL:
-            yield column.field.name, join_keys(_with_and_without_spaces(column.values))
+            yield column.field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
         elif column.field.searched and _ACCENT in column.keys:
             yield column.field.name, join_keys(list(map(_text, column.values)))
 
@@ -37,13 +37,11 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
     }
 
 
-def _with_and_without_spaces(values: Sequence[Value]) -> list[str | None]:
-    texts = list(map(_text, values))
-    lines = "\n".join([text or "" for text in texts])
-    joined = lines.replace(" ", "").split("\n")
-    if len(joined) != len(texts) or "".join(lines.split()) != "".join(joined):  # other white space
-        joined = ["".join((text or "").split()) for text in texts]
-    return [text if not text or text == word else f"{text} {word}" for text, word in zip(texts, joined, strict=True)]
+def _with_and_without_spaces(value: Value) -> str | None:
+    if not isinstance(value, str):
+        return None
+    joined = "".join(value.split())
+    return value if joined == value else f"{value} {joined}"
 
 
 def _joined(value: Value) -> str | None:

@@ -1,1 +1,0 @@
-"""Checking batches of records, some of them in a second process."""
