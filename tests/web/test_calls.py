@@ -39,7 +39,7 @@ NEW_BUDGETS = {
     ("/stores?bbox=-80,43,-79,44&limit=50",): 97,
     ("/stores?near=43.65,-79.38&limit=50",): 123,
     ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 103,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 114,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 115,
     ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 130,
 }
 
