@@ -1,0 +1,134 @@
+"""A request for what was just answered on a connection, with the same header fields, gets what any other would get."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from service.access.keyring import Keyring
+from service.access.principal import static_principals
+from service.access.request_rate import Rate
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.pipeline.auth import api_key_authentication
+from service.web.site import make_site
+from tests.directory import company, store, write_directory
+from tests.loaded import Data, serve
+from tests.web.connections.harness import Wire
+from tests.web.live import DEFAULTS, KEY
+from tests.web.test_recent_answers import FIELDS, TARGETS
+
+METHODS = ("GET", "HEAD")
+# So that a repeated request is answered more often than it is made.
+TIMES = 3
+
+
+def request(target: str, *fields: str, method: str = "GET") -> bytes:
+    return "\r\n".join((f"{method} {target} HTTP/1.1", "Host: t", f"x-api-key: {KEY}", *fields, "", "")).encode()
+
+
+class Service:
+    """A service whose keys may change, and connections to it."""
+
+    def __init__(self, snapshots: SnapshotHolder, cached: int = DEFAULTS.response_cache) -> None:
+        self.ring = Keyring(static_principals([KEY]))
+        settings = structs.replace(DEFAULTS, response_cache=cached, cors_origin=("*",), server_timing=False)
+        self.app = make_site(snapshots, api_key_authentication(self.ring), settings).public
+        self.wire = Wire(self.app)
+
+    async def answer(self, sent: bytes) -> bytes:
+        """Return the response on the one connection, but for what differs between equal ones."""
+        self.wire.received.clear()
+        await self.wire.send(sent)
+        while not self.wire.received:  # noqa: ASYNC110 - a thread encodes it, outside of this loop
+            await asyncio.sleep(0)
+        await self.wire.finish()
+        return self.wire.answers
+
+    async def statuses(self, sent: bytes) -> list[int]:
+        """Return the statuses of some responses to the same request."""
+        self.wire.received.clear()
+        await self.wire.send(*[sent] * TIMES)
+        return self.wire.statuses
+
+
+@pytest.fixture
+async def service(snapshots: SnapshotHolder, data: Data) -> Service:
+    await serve(snapshots, data)
+    return Service(snapshots)
+
+
+@pytest.fixture
+def again(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return for each request that was looked up by its line whether it was answered so."""
+    found: list[bool] = []
+    look_up = service.app.again
+
+    def recorded(*args: object) -> object:
+        response = look_up(*args)  # type: ignore[arg-type]
+        found.append(response is not None)
+        return response
+
+    monkeypatch.setattr(service.app, "again", recorded)
+    return found
+
+
+async def test_it_is_answered_as_by_a_service_that_keeps_nothing(
+    service: Service, snapshots: SnapshotHolder, again: list[bool]
+) -> None:
+    made = Service(snapshots, cached=0)
+    for fields, target, method in product(FIELDS, TARGETS, METHODS):
+        sent = request(target, *fields, "Origin: https://a.example", "X-Request-Id: a", method=method)
+        for _ in range(TIMES):
+            assert await service.answer(sent) == await made.answer(sent), (target, fields, method)
+    assert sum(again) > len(FIELDS) * len(TARGETS)
+
+
+CHANGES: list[tuple[Callable[[Service], None], list[int]]] = [
+    (lambda service: setattr(service.ring, "principals", {}), [401, 401, 401]),
+    (lambda service: setattr(service.ring, "principals", limited(service)), [200, 429, 429]),
+]
+
+
+def limited(service: Service) -> object:
+    """Return the principals with a rate of one request an hour."""
+    return {key: structs.replace(each, rate=Rate(1, 3600, 1)) for key, each in service.ring.principals.items()}
+
+
+@pytest.mark.parametrize(("change", "expected"), CHANGES, ids=["revoked", "limited"])
+async def test_the_key_is_checked_each_time(
+    service: Service, again: list[bool], change: Callable[[Service], None], expected: list[int]
+) -> None:
+    assert await service.statuses(request("/stores")) == [200, 200, 200]
+    assert again[-1]
+    change(service)
+    assert await service.statuses(request("/stores")) == expected
+
+
+async def test_a_condition_is_evaluated_each_time(service: Service, again: list[bool]) -> None:
+    await service.answer(request("/stores"))
+    tag = bytes(service.wire.received).partition(b"\r\nETag: ")[2].partition(b"\r\n")[0].decode()
+    for given, status in ((tag, 304), ('"other"', 200), (f"W/{tag}", 304), ("*", 304), ('"b"', 200)):
+        assert await service.statuses(request("/stores", f"If-None-Match: {given}")) == [status] * TIMES
+    assert sum(again) > TIMES
+
+
+async def test_a_service_that_is_to_end_closes_the_connection(
+    service: Service, snapshots: SnapshotHolder, again: list[bool]
+) -> None:
+    assert await service.statuses(request("/stores")) == [200, 200, 200]
+    snapshots.draining = True
+    assert b"\r\nConnection: close\r\n" in await service.answer(request("/stores"))
+    assert again[-1]
+
+
+async def test_new_data_is_served_at_once(service: Service, snapshots: SnapshotHolder, tmp_path: Path) -> None:
+    before = await service.answer(request("/stores"))
+    assert await service.answer(request("/stores")) == before
+    await serve(snapshots, write_directory(tmp_path, [store("s1", name="Other")], [company("acme")]))
+    after = await service.answer(request("/stores"))
+    assert snapshots.current is not None
+    assert f"X-Dataset-Version: {snapshots.current.dataset.version}".encode() in after
+    assert f"X-Dataset-Version: {snapshots.current.dataset.version}".encode() not in before
