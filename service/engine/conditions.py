@@ -109,6 +109,7 @@ class ListPredicate(msgspec.Struct, frozen=True, eq=False):
 
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
+    announce(_FINDING * len(criteria.terms))
     found: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
     if table.locations is not None and criteria.circle is not None:
         found.append(circle_area(table.locations, criteria.circle))

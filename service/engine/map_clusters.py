@@ -18,6 +18,8 @@ from service.model.query import ALL_ROWS, Criteria, Query
 
 # To write a cluster takes as long as to look at so many rows.
 _WRITING: Final = 200
+# Rows that are decoded in one step, during which no other thread runs.
+_DECODED: Final = 500
 
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
@@ -33,9 +35,11 @@ def _properties(table: Table, clusters: Clusters) -> list[bytes]:
     """Return the properties of each cluster, as `wrap_clusters` wants them."""
     properties = encoded(clusters.counts.tolist())
     single = (clusters.counts == 1).nonzero()[0]
-    stores = decode_rows(table.json(clusters.rows[single]), STORE_MEMBERS)
-    for place, store in zip(single.tolist(), encoded(stores), strict=True):
-        properties[place] = b"1," + store[1:-1]
+    for start in range(0, len(single), _DECODED):
+        places = single[start : start + _DECODED]
+        stores = decode_rows(table.json(clusters.rows[places]), STORE_MEMBERS)
+        for place, store in zip(places.tolist(), encoded(stores), strict=True):
+            properties[place] = b"1," + store[1:-1]
     return properties
 
 

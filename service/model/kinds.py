@@ -89,6 +89,8 @@ def _normalize_line(line: str) -> str:
 def _decompose(run: re.Match[str]) -> str:
     """Return characters in NFKD: each decomposed, then combining marks sorted by class (Unicode TR15, D68 and D109)."""
     decomposed = "".join([unicodedata.normalize("NFKD", character) for character in run[0]])
+    if not any(map(unicodedata.combining, decomposed)):
+        return decomposed
     groups = groupby(decomposed, key=lambda character: unicodedata.combining(character) > 0)
     return "".join(chain.from_iterable(sorted(group, key=unicodedata.combining) for _, group in groups))
 

@@ -71,7 +71,9 @@ def _split(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text.lower().translate(_WITHOUT_APOSTROPHES))
     folded = _fold(text)
-    return _WORD.findall("".join([each if is_in_word(category(each)) else " " for each in folded]))
+    # Of thousands of characters, few are distinct.
+    separators = {ord(each): " " for each in set(folded) if not is_in_word(category(each))}
+    return _WORD.findall(folded.translate(separators))
 
 
 def _fold(text: str) -> str:
@@ -79,8 +81,8 @@ def _fold(text: str) -> str:
     # Apostrophes before, because NFKC decomposes one to a space, and after, because it composes others.
     folded = fold_case(text.translate(_WITHOUT_APOSTROPHES)).translate(_WITHOUT_APOSTROPHES)
     decomposed = unicodedata.normalize("NFD", folded)
-    kept = [each for each in decomposed if each in _VOICING_MARKS or not unicodedata.combining(each)]
-    return unicodedata.normalize("NFC", "".join(kept))
+    accents = {ord(each): None for each in set(decomposed).difference(_VOICING_MARKS) if unicodedata.combining(each)}
+    return unicodedata.normalize("NFC", decomposed.translate(accents))
 
 
 def _indexed(word: str) -> list[str]:
