@@ -19,7 +19,9 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
     room = MAX_BYTES
     for name in names:
         encoded = name if name.isidentifier() and name.isascii() else quote(name, safe=_TOKEN)
-        if encoded and len(encoded) <= room and len(listed) < MAX_IGNORED:
+        if encoded and len(encoded) <= room:
             listed.append(encoded)
             room -= len(encoded) + len(_SEPARATOR)
+            if len(listed) == MAX_IGNORED:
+                break
     return (f"{IGNORED_HEADER}: {_SEPARATOR.join(listed)}",) if listed else ()  # all of it is printable ASCII
