@@ -179,7 +179,7 @@ class Asked:
 
     def ask(self, query: str, fields: RequestFields = FIELDS_WITHOUT) -> None:
         line = f"GET /stores?{query} HTTP/1.1".encode()
-        request = Request("GET", "/stores", query, HttpVersion11, fields, None, line=line)
+        request = Request(line, "GET", "/stores", query, HttpVersion11, fields, None)
         answering = self._recent.answer(self._route, "", request)
         with suppress(StopIteration):
             answering.send(None)

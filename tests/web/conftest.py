@@ -1,6 +1,7 @@
 """A service for each test of HTTP, over real files."""
 
-from collections.abc import Awaitable, Callable
+import gc
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +59,14 @@ def site_client(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpCl
         return await aiohttp_client(ServiceServer(site.public))
 
     return make
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Collect what there is, and nothing from then on; leave what other tests made out of the search."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+    gc.unfreeze()

@@ -95,17 +95,6 @@ async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
     assert [list(cache) for cache in snapshots.caches] == [[], []]
 
 
-@pytest.fixture
-def uncollected() -> Iterator[None]:
-    """Collect what there is, and nothing from then on."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    yield
-    gc.enable()
-    gc.unfreeze()
-
-
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("target", ["/clusters?bbox=-170,-80,170,80&zoom=3", "/stores?limit=0&q=" + 17 * "a+", LONG[0]])
 async def test_an_answer_leaves_no_error_to_the_garbage_collector(

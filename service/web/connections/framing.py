@@ -33,6 +33,7 @@ def read_request(
         if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
             version = HttpVersion11
     request = Request(
+        line=_line(message),
         method=message.method,
         path=url.raw_path,
         query=url.raw_query_string,
@@ -41,7 +42,6 @@ def read_request(
         remote=remote,
         keep_alive=keep_alive,
         error=error,
-        line=_line(message),
     )
     return request, None if body is None or body.ended else body
 

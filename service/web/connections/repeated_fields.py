@@ -99,4 +99,4 @@ class RepeatedFields:
         if match is None or self.fields is None:
             return None
         method, path, query = match.groups(b"")
-        return Request(_METHODS[method], path.decode(), query.decode(), HttpVersion11, self.fields, remote, line=line)
+        return Request(line, _METHODS[method], path.decode(), query.decode(), HttpVersion11, self.fields, remote)

@@ -96,10 +96,10 @@ class App:
         started = perf_counter()
         try:
             given = self._answers.given(line, fields)
-            principal = None if given is None else self._authenticate(fields)
-            if given is None or principal is None or principal.rate is not None:
+            if given is None:
                 return None
-            answer = given.answer(fields)
+            principal = self._authenticate(fields)
+            answer = given.answer(fields) if principal.rate is None else None
         except RequestError:
             return None
         if answer is None:

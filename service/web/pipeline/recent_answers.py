@@ -91,11 +91,8 @@ class RecentAnswers:
             self._count(Event.ANSWER_HIT)
             return answer
         self._count(Event.ANSWER_MISS)
-        snapshot, plan, codings = (
-            self._snapshots.current,
-            route.plan(Call(segment, request.query, fields)),
-            fields.codings,
-        )
+        snapshot, codings = self._snapshots.current, fields.codings
+        plan = route.plan(Call(segment, request.query, fields))
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
             answer, ok = plan.representation.not_modified(tag), None
             known_tag = tag if len(codings) == 1 else None

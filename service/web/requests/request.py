@@ -18,6 +18,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     error        an error in the framing or the version, if any: the connection closes after the response
     """
 
+    line: bytes
     method: str
     path: str
     query: str
@@ -26,4 +27,3 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     remote: str | None
     keep_alive: bool = True
     error: RequestError | None = None
-    line: bytes = b""

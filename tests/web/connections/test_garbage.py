@@ -1,7 +1,6 @@
 """A connection that is closed leaves nothing behind that has to be collected: a collection holds up every client."""
 
 import gc
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,16 +12,6 @@ pytestmark = pytest.mark.process
 
 HEAD = GET[:-2]
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-
-
-@pytest.fixture
-def uncollected() -> Iterator[None]:
-    """Collect what there is, and nothing from then on; leave what other tests made out of the search."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.mark.usefixtures("uncollected")
