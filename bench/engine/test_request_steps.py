@@ -35,7 +35,7 @@ _CALLS: Final = 5000
 # Responses of so many bytes are sent before the client reads them: the system accepts these immediately.
 _SENT_BYTES: Final = 100_000
 _SECONDS: Final = 0.00002
-_COMMON: Final = CommonHeaders(headers=(), vary="")
+_COMMON: Final = CommonHeaders(headers="", vary="")
 
 # Prepares a step on a target, to be called once.
 Prepare = Callable[[Target], Callable[[], object]]
@@ -238,7 +238,7 @@ def _finished(answering: Coroutine[Any, None, Answer]) -> None:
 
 def _respond(plan: Plan, body: Body, cors: Cors) -> Response:
     answer = plan.ok(body)
-    return Response(answer, (f"{REQUEST_ID}: bench-1", *cors.lines(answer.vary, None)), authenticated=True)
+    return Response(answer, f"{REQUEST_ID}: bench-1\r\n{cors.lines(answer.vary, None)}", authenticated=True)
 
 
 def _planned(pipeline: Pipeline, target: Target) -> tuple[Plan, Body]:

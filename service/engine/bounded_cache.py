@@ -1,12 +1,14 @@
 """A cache with a maximum size in bytes (FIFO)."""
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator
+from itertools import islice
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
 # Memory of an entry beside its value: the key without what it refers to, and where both are listed.
 ENTRY_BYTES: Final = 256
+# A dictionary passes what was removed from it to find its first key: to find so many more takes no longer.
+_FOUND_AT_ONCE: Final = 64
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -17,12 +19,13 @@ class BoundedCache(Generic[Key, Value]):
 
     A key contains everything that the cached value depends on, except the immutable owner of the cache.
     Eviction is first in, first out, not least recently used, so that a hit is a single dictionary lookup. Threads may
-    share it.
+    share it. The garbage collector does not traverse it if it traverses neither keys nor values.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._values: dict[Key, Value] = {}
-        self._sizes = OrderedDict[Key, int]()  # whose first item is found at once, unlike that of a dictionary
+        self._sizes: dict[Key, int] = {}
+        self._oldest = list[Key]()  # the last is the oldest
         self._bytes, self.max_bytes = 0, max_bytes
         self._changing = Lock()
         self.get = self._values.get
@@ -39,17 +42,29 @@ class BoundedCache(Generic[Key, Value]):
         if size > self.max_bytes:
             return
         with self._changing:
-            self._bytes += size - self._sizes.pop(key, 0)
+            if key in self._sizes:
+                self._remove(key)
+            self._bytes += size
             self._values[key], self._sizes[key] = value, size
             while self._bytes > self.max_bytes:
-                oldest, size = self._sizes.popitem(last=False)
-                del self._values[oldest]
-                self._bytes -= size
+                self._evict()
+
+    def _remove(self, key: Key) -> None:
+        del self._values[key]
+        self._bytes -= self._sizes.pop(key)
+        self._oldest.clear()  # it may be among them
+
+    def _evict(self) -> None:
+        if not self._oldest:
+            self._oldest = list(islice(self._sizes, _FOUND_AT_ONCE))[::-1]
+        oldest = self._oldest.pop()
+        del self._values[oldest]
+        self._bytes -= self._sizes.pop(oldest)
 
     def clear(self) -> tuple[dict[Key, Value], dict[Key, int]]:
         """Remove every value; return what held them, which takes milliseconds to free if they are many."""
         with self._changing:
             removed = self._values, self._sizes
-            self._values, self._sizes, self._bytes = {}, OrderedDict(), 0
+            self._values, self._sizes, self._oldest, self._bytes = {}, {}, [], 0
             self.get = self._values.get
         return removed

@@ -32,6 +32,7 @@ _PARTS: Final = 1024
 _FEW_VALUES: Final = 1024
 # To read a spelling takes as long as to look at so many rows.
 _READING: Final = 200
+_ENCODE: Final = msgspec.json.Encoder().encode
 _NUMBER_STARTS: Final = frozenset({b"-", *(b"%d" % digit for digit in range(10))})
 
 
@@ -42,13 +43,14 @@ class Matches:
         self._table, self._criteria = table, criteria
         self._most_added = _MOST_ADDED
 
-    def facet(self, name: str) -> Facet:
-        """Return the facet of a field. Recent facets are cached."""
+    def facet(self, name: str) -> msgspec.Raw:
+        """Return the `Facet` of a field as JSON. Recent facets are cached."""
         facet = self._table.facets.get((self._criteria, name))
         if facet is None:
             announce(self._table.columns[name].null_code)
-            facet = _facet(self._table, name, *self._count(name), total=self._total)
-            self._table.facets.put((self._criteria, name), facet, facet.nbytes + self._criteria.nbytes)
+            counted = _facet(self._table, name, *self._count(name), total=self._total)
+            facet = msgspec.Raw(_ENCODE(counted))
+            self._table.facets.put((self._criteria, name), facet, len(facet) + self._criteria.nbytes)
         return facet
 
     def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:

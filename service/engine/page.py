@@ -13,7 +13,6 @@ from service.engine.row_features import features
 from service.engine.row_json import Distances, distances, json_list, shows_distances
 from service.engine.selection import Selection
 from service.engine.table import Table
-from service.model.envelope import Facet
 from service.model.query import Query
 
 _Pieces = Sequence[bytes | memoryview]
@@ -21,14 +20,14 @@ _Write = Callable[[Table, Query, Rows, Distances | None], _Pieces]
 
 
 class Page(msgspec.Struct, frozen=True):
-    """The total number of matching rows, the rows of one page, and the facets of all matching rows.
+    """The total number of matching rows, the rows of one page, and the facets of all matching rows, each as JSON.
 
     The rows are chunks of JSON that concatenate to a list body; `count` is their number.
     """
 
     total_count: int
     rows: _Pieces
-    facets: Mapping[str, Facet] | UnsetType = UNSET
+    facets: Mapping[str, msgspec.Raw] | UnsetType = UNSET
     count: int = 0
 
 
@@ -52,7 +51,7 @@ def feature_page(table: Table, query: Query) -> Page:
     return page(table, query, lambda *rows: [features(*rows)])
 
 
-def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
+def _facets(table: Table, query: Query) -> Mapping[str, msgspec.Raw]:
     matches = Matches(table, query.criteria)
     return {name: matches.facet(name) for name in query.facets or ()}
 

@@ -18,7 +18,6 @@ from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.z_order import Z_ORDER
 from service.model.coordinates import Position
-from service.model.envelope import Facet
 from service.model.query import Criteria
 from service.model.records import DISTANCE
 
@@ -78,7 +77,7 @@ class Table:
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
         self.nearest = BoundedCache[tuple[Criteria, Position], NearestRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
-        self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
+        self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 

@@ -1,7 +1,6 @@
 """The envelope of a page, for responses and for the OpenAPI document."""
 
 from collections.abc import Mapping, Sequence
-from sys import getsizeof
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -13,8 +12,6 @@ from service.model.records import CREATED_AT
 
 Item = TypeVar("Item")
 MAX_FACET_VALUES: Final = 100
-_FACET_BYTES: Final = 128  # of the objects of a facet
-_VALUE_BYTES: Final = 96  # of the objects of a value, without its text
 _VALUE_SCHEMA: Final = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "null"}]}
 
 
@@ -34,11 +31,6 @@ class Facet(msgspec.Struct, frozen=True):
 
     distinct: int
     values: list[FacetValue]
-
-    @property
-    def nbytes(self) -> int:
-        """Its approximate memory in bytes."""
-        return _FACET_BYTES + sum(_VALUE_BYTES + getsizeof(each.value) for each in self.values)
 
 
 class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
@@ -73,9 +65,9 @@ def opening(query: Query, total_count: int) -> bytes:
 
 
 def wrap(
-    opening: bytes, rows: Sequence[bytes | memoryview], facets: Mapping[str, Facet] | UnsetType = UNSET
+    opening: bytes, rows: Sequence[bytes | memoryview], facets: Mapping[str, msgspec.Raw] | UnsetType = UNSET
 ) -> Sequence[bytes | memoryview]:
-    """Return the JSON of a page around encoded rows: chunks that concatenate to comma-separated records.
+    """Return the JSON of a page around encoded rows, chunks that concatenate to comma-separated records, and facets.
 
     A single chunk of rows is not copied; several are copied into one.
     """

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from random import Random
 
+import msgspec
 from hypothesis import strategies as st
 
 from service.engine.column import join_keys
@@ -12,6 +13,7 @@ from service.engine.page import page
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.files.spool import Spools
+from service.model.envelope import Facet as EncodedFacet
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
@@ -144,10 +146,11 @@ def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
     """Return what the engine answers."""
     query = QueryParser(resource).parse(pairs, strict=True)
     found = page(table, query)
-    facets = {
-        name: Facet(
-            facet.distinct, [(None if each.value is None else str(each.value), each.count) for each in facet.values]
-        )
-        for name, facet in (found.facets or {}).items()
-    }
+    facets = {name: _read_facet(facet) for name, facet in (found.facets or {}).items()}
     return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"), facets)
+
+
+def _read_facet(encoded: msgspec.Raw) -> Facet:
+    facet = msgspec.json.decode(encoded, type=EncodedFacet)
+    values = [(None if each.value is None else str(each.value), each.count) for each in facet.values]
+    return Facet(facet.distinct, values)

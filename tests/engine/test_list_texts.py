@@ -3,6 +3,7 @@
 from collections import Counter
 from random import Random
 
+import msgspec
 import numpy as np
 import orjson
 import pytest
@@ -13,6 +14,7 @@ from service.engine.select import select
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.files.spool import Spools
+from service.model.envelope import Facet
 from service.model.kinds import fold
 from service.model.query import ALL_ROWS, Criteria, Filter
 
@@ -61,7 +63,7 @@ def test_a_facet_counts_each_text_of_a_list_once_and_has_the_spelling_of_the_fir
     spelled = {fold(text): text for value in reversed(lists) for text in reversed(value or ())}
     expected = [(spelled[key], counts[key]) for key in sorted(counts, key=lambda key: (-counts[key], key.encode()))]
     missing = sum(lists[row] is None for row in rows)
-    facet = Matches(table, criteria).facet(NAME)
+    facet = msgspec.json.decode(Matches(table, criteria).facet(NAME), type=Facet)
     found = [(each.value, each.count) for each in facet.values]
     assert (facet.distinct, found) == (len(counts), [*expected, *([(None, missing)] if missing else [])])
 

@@ -23,7 +23,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     pieces: Sequence[bytes | memoryview]
     media_type: str = JSON
     status: int = 200
-    headers: HeaderLines = ()
+    headers: HeaderLines = ""
     vary: str = ""
     stream: Stream | None = None
 

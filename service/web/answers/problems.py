@@ -16,7 +16,7 @@ _CACHE_ENTRIES: Final = 1024
 
 
 def error_answer(
-    error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: HeaderLines = ()
+    error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: HeaderLines = ""
 ) -> Answer:
     """Return the answer of an error, in the form that the Accept fields select. Caches may not store it.
 

@@ -12,17 +12,19 @@ from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service import __version__
 from service.web.answers.answer import Answer
-from service.web.headers.header_lines import HeaderLines
+from service.web.headers.header_lines import LINE_END, HeaderLines, header_lines
 
 _SERVER: Final = f"store-directory/{__version__}"
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
 _SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
-_LINE_END: Final = "\r\n"
 # The end of the start of a head: the field that says where the body ends.
 _LENGTH: Final = "Content-Length: "
-_CHUNKED: Final = "Transfer-Encoding: chunked"
+_CHUNKED: Final = f"Transfer-Encoding: chunked{LINE_END}"
+
+_CLOSE: Final = header_lines({hdrs.CONNECTION: "close"})
+_KEEP_ALIVE: Final = header_lines({hdrs.CONNECTION: "keep-alive"})
 
 Pieces: TypeAlias = Sequence[bytes | memoryview]
 
@@ -35,7 +37,7 @@ class Response(msgspec.Struct, frozen=True, gc=False):
     """
 
     answer: Answer
-    headers: HeaderLines = ()
+    headers: HeaderLines = ""
     closes: bool = False
     authenticated: bool = False
 
@@ -51,10 +53,10 @@ class Response(msgspec.Struct, frozen=True, gc=False):
         elif answer.status in _WITHOUT_CONTENT:
             start = _start(answer.status, answer.media_type, int(time()), "")
         else:
-            start = f"{_start(answer.status, answer.media_type, int(time()), _LENGTH)}{length}"
+            start = f"{_start(answer.status, answer.media_type, int(time()), _LENGTH)}{length}{LINE_END}"
         common_case = keep_alive and version is HttpVersion11
-        connection = () if common_case else _connection(version, keep_alive=keep_alive)
-        head = _LINE_END.join((start, *answer.headers, *self.headers, *connection, _LINE_END)).encode("ascii")
+        connection = "" if common_case else _connection(version, keep_alive=keep_alive)
+        head = f"{start}{answer.headers}{self.headers}{connection}{LINE_END}".encode("ascii")
         if method == hdrs.METH_HEAD:
             return (head,)
         return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
@@ -75,8 +77,8 @@ def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
 def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
     """Return the Connection field unless it is the default of the version (RFC 9112 section 9.3)."""
     if version == HttpVersion11:
-        return () if keep_alive else ("Connection: close",)
-    return ("Connection: keep-alive",) if keep_alive else ()
+        return "" if keep_alive else _CLOSE
+    return _KEEP_ALIVE if keep_alive else ""
 
 
 @lru_cache
@@ -89,5 +91,4 @@ def _start(status: int, media_type: str, second: int, framing: str) -> str:
     ]
     if status not in _WITHOUT_CONTENT:
         lines += [f"Content-Type: {media_type}"]
-    lines += [framing] if framing else []
-    return _LINE_END.join(lines)
+    return LINE_END.join((*lines, framing))

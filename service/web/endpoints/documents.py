@@ -61,7 +61,7 @@ def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> Reso
         current = data.snapshots.current
         identity, body = document(data.snapshots.schema)
         version = {} if current is None else {VERSION_HEADER: current.dataset.version}
-        headers = (*_POLICY, *header_lines(version))
+        headers = _POLICY + header_lines(version)
         return Plan(Representation(identity, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)), body)
 
     return ResourceRoute(path=_OPENAPI, plan=plan)

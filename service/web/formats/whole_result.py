@@ -3,6 +3,8 @@
 import asyncio
 from typing import ClassVar, Final
 
+from aiohttp import hdrs
+
 from service.background_threads import background_threads
 from service.engine.distance_order import DistanceOrder
 from service.engine.ordered_rows import ordered
@@ -14,7 +16,7 @@ from service.model.query import Query
 from service.model.records import Resource
 from service.web.answers.stream import Stream
 from service.web.formats.engine_thread import found
-from service.web.headers.header_lines import HeaderLines
+from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.pipeline.plan import Body, BodyFormat
 
 # Sorts many rows by distance, one query at a time: it takes memory.
@@ -46,8 +48,10 @@ class WholeResult(BodyFormat, frozen=True, eq=False):
 
     def headers(self, total_count: int) -> HeaderLines:
         """Return the number of records, by which a reader knows that it has them all, and the name of the file."""
-        return (
-            f"{COUNT_HEADER}: {total_count}",
-            f'Content-Disposition: attachment; filename="{self.file_name}"',
-            "Accept-Ranges: none",
+        return header_lines(
+            {
+                COUNT_HEADER: str(total_count),
+                hdrs.CONTENT_DISPOSITION: f'attachment; filename="{self.file_name}"',
+                hdrs.ACCEPT_RANGES: "none",
+            }
         )

@@ -103,7 +103,7 @@ def _coding(token: str, encode: Callable[[bytes], bytes], parts: Callable[[], Pa
     return Coding(token, encode, parts, release, header_lines({"Content-Encoding": token}))
 
 
-IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), "", ())
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), "", "")
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
     _coding("zstd", _zstd, _zstd_parts, zstd.zstd_version),

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-# Header fields, each as its line without the line end, as `header_lines` makes them.
-HeaderLines: TypeAlias = tuple[str, ...]
+LINE_END: Final = "\r\n"
+# Header fields, each as a line with its end, as `header_lines` makes them. One text: answers are kept by the thousand,
+# and the garbage collector would traverse a sequence.
+HeaderLines: TypeAlias = str
 
 
 def header_lines(headers: Mapping[str, str]) -> HeaderLines:
@@ -12,10 +14,10 @@ def header_lines(headers: Mapping[str, str]) -> HeaderLines:
 
     Raises `ValueError` for anything but printable ASCII, which rules out header injection.
     """
-    lines = tuple(f"{name}: {value}" for name, value in headers.items())
+    lines = [f"{name}: {value}" for name, value in headers.items()]
     if not all(line.isascii() and line.isprintable() for line in lines):
         raise ValueError("a header field takes printable ASCII only")
-    return lines
+    return "".join([line + LINE_END for line in lines])
 
 
 NO_STORE: Final = header_lines({"Cache-Control": "no-store"})

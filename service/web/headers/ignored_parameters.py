@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import quote
 
 from service.model.operation import IGNORED_HEADER, MAX_IGNORED
-from service.web.headers.header_lines import HeaderLines
+from service.web.headers.header_lines import HeaderLines, header_lines
 
 MAX_BYTES: Final = 256
 # The characters of a token (RFC 9110 section 5.6.2) that `quote` does not know, without the % of its escapes.
@@ -24,4 +24,4 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
             room -= len(encoded) + len(_SEPARATOR)
             if len(listed) == MAX_IGNORED:
                 break
-    return (f"{IGNORED_HEADER}: {_SEPARATOR.join(listed)}",) if listed else ()  # all of it is printable ASCII
+    return header_lines({IGNORED_HEADER: _SEPARATOR.join(listed)}) if listed else ""

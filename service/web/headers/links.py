@@ -6,11 +6,12 @@ from typing import Final
 from urllib.parse import quote, unquote_plus
 
 from service.model.query import Query
+from service.web.headers.header_lines import LINE_END, HeaderLines, header_lines
 
 _PAGE_NUM: Final = "page_num"
 _KEY: Final = "key"
 HELP_PATH: Final = "/docs"
-HELP_LINES: Final = (f'Link: <{HELP_PATH}>; rel="help"',)
+HELP_LINES: Final = header_lines({"Link": f'<{HELP_PATH}>; rel="help"'})
 # Four links with a longer query would exceed the header field size that common proxies accept.
 _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
@@ -42,15 +43,15 @@ def page_links(base: str, query: Query, total_count: int) -> Iterator[tuple[str,
         yield "prev", f"{base}{min(number - 1, last)}"
 
 
-def link_lines(base: str, query: Query, total_count: int) -> tuple[str, ...]:
+def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
     """Return the Link field of a page, if it has links."""
     number, last = query.page_num, max(query.num_pages(total_count), 1)
     next_link = f'<{base}{number + 1}>; rel="next"' if number < last else ""
     if len(base) > _MAX_QUERY:
-        return (f"Link: {next_link}",) if next_link else ()
+        return f"Link: {next_link}{LINE_END}" if next_link else ""
     previous_link = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
     comma = next_link and ", "
-    return (f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"',)
+    return f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"{LINE_END}'
 
 
 def _base(query: str, *without: str) -> str:

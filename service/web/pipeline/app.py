@@ -19,7 +19,7 @@ from service.web.answers.answer import Answer
 from service.web.answers.problems import error_answer
 from service.web.answers.response import Response
 from service.web.headers.cors import PREFLIGHT_VARY, Cors
-from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.headers.header_lines import LINE_END, HeaderLines, header_lines
 from service.web.headers.links import HELP_LINES, HELP_PATH
 from service.web.headers.origins import parse_origin
 from service.web.headers.prefer import STRICT_APPLIED
@@ -118,9 +118,9 @@ class App:
         else:
             answer.stream.ended = partial(self._ended, exchange, answer, started)
         cors = self._cors.lines(answer.vary, fields.origin)
-        headers = (_REQUEST_ID + exchange.request_id, *cors, *exchange.rate_limit)
+        headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
         if self._server_timing:
-            headers += (f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}",)
+            headers += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}{LINE_END}"
         if fields.has_preference and exchange.protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
             headers += STRICT_APPLIED
         closes = closes or self._snapshots.draining  # so that clients reconnect to another instance
@@ -175,7 +175,8 @@ class App:
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_id(None)
         self._observer.malformed(answer, client=client, request_id=request_id)
-        return Response(answer, (_REQUEST_ID + request_id, *self._cors.lines(answer.vary, None)), closes=True)
+        headers = f"{_REQUEST_ID}{request_id}{LINE_END}{self._cors.lines(answer.vary, None)}"
+        return Response(answer, headers, closes=True)
 
     def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
         vary = self._errors_vary[protected]
@@ -183,7 +184,7 @@ class App:
 
     def _links(self, error: RequestError) -> HeaderLines:
         """Return the Link field from an error to the documentation, unless it would not help or this app has none."""
-        return HELP_LINES if error.links_help and self._has_docs else ()
+        return HELP_LINES if error.links_help and self._has_docs else ""
 
     def _redirect(self, path: str, query: str) -> Answer:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""

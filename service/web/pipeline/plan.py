@@ -10,7 +10,7 @@ import msgspec
 from service.web.answers.answer import Answer
 from service.web.answers.stream import Stream
 from service.web.headers.content_coding import IDENTITY, Coding
-from service.web.headers.header_lines import HeaderLines
+from service.web.headers.header_lines import LINE_END, HeaderLines
 from service.web.pipeline.identity import Identity, entity_tag
 
 _NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
@@ -46,7 +46,7 @@ class BodyFormat(msgspec.Struct, frozen=True, eq=False):
 
     def headers(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages and streams have any
         """Return the fields of a 200 that only this format has."""
-        return ()
+        return ""
 
 
 class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -71,7 +71,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     identity: Identity
     common: CommonHeaders
-    ignored: HeaderLines = ()
+    ignored: HeaderLines = ""
     _tags: dict[str, str] = {}  # by content coding: each is a digest, and computed once
 
     def tag(self, coding: Coding) -> str:
@@ -87,7 +87,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""
-        headers = (f'ETag: "{tag}"', *self.common.headers, *self.ignored)
+        headers = f'ETag: "{tag}"{LINE_END}{self.common.headers}{self.ignored}'
         return Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
 
 
@@ -101,11 +101,8 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         """Return the 200 with its body."""
         representation, common = self.representation, self.representation.common
         headers = (
-            f'ETag: "{representation.tag(body.coding)}"',
-            *body.coding.lines,
-            *common.headers,
-            *representation.ignored,
-            *self.format.headers(body.total_count),
+            f'ETag: "{representation.tag(body.coding)}"{LINE_END}{body.coding.lines}'
+            f"{common.headers}{representation.ignored}{self.format.headers(body.total_count)}"
         )
         media_type = representation.identity.media_type
         return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)

@@ -24,9 +24,9 @@ _DOCUMENT_BYTES: Final = 8 << 20
 _OVERHEAD_BYTES: Final = 4096
 _CHARACTER_BYTES: Final = 16
 
-# All that an answer depends on beside the snapshot: the request line, as that of a GET, or the path of a document; and
-# what the header fields want.
-_Key: TypeAlias = tuple[bytes | str, str]
+# All that an answer depends on beside the snapshot, in lines: the request line, as that of a GET, or the path of a
+# document; and what the header fields want. Not a pair, which the garbage collector would traverse.
+_Key: TypeAlias = bytes
 
 
 class GivenAnswer(msgspec.Struct, eq=False, gc=False):
@@ -74,18 +74,16 @@ class RecentAnswers:
 
     def given(self, line: bytes, fields: RequestFields) -> GivenAnswer | None:
         """Return the answer that was given to a GET of data, by its line and header fields."""
-        return self._data.get((line, fields.wanted))
+        return self._data.get(line + fields.wanted)
 
     async def answer(self, route: ResourceRoute, segment: str, request: Request) -> Answer:
         """Return the answer to a request to a route. Raises `RequestError`."""
         fields = request.fields
-        given: BoundedCache[_Key, GivenAnswer]
-        key: _Key
         if route.protected:
             line = request.line if request.method == hdrs.METH_GET else _as_get(request)
-            given, key = self._data, (line, fields.wanted)
+            given, key = self._data, line + fields.wanted
         else:  # a document has no parameters
-            given, key = self._documents, (route.path, fields.wanted)
+            given, key = self._documents, route.path.encode() + fields.wanted
         known = given.get(key)
         if known is not None and (answer := known.answer(fields)) is not None:
             self._count(Event.ANSWER_HIT)
@@ -103,7 +101,7 @@ class RecentAnswers:
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
             entry = GivenAnswer(route.name, request.path, plan.representation, known_tag, ok)
-            given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * len(key[0]))
+            given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * len(key))
         return answer
 
 

@@ -33,7 +33,7 @@ class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
     raw: str
     query: Query
     media_type: str = JSON
-    ignored: HeaderLines = ()
+    ignored: HeaderLines = ""
 
     def representation(self, version: str, common: CommonHeaders, media_type: str = "") -> Representation:
         """Return the representation from the data of a version, in another media type than the default."""
@@ -56,7 +56,7 @@ def parser(operation: str, make: Callable[[Schema], QueryParser], media_type: st
         reader, pairs = reader_of(schema), query_pairs(raw)
         query = reader.parse(pairs, strict=strict)
         unknown = reader.unknown(pairs)
-        ignored = ignored_parameter_lines(unknown) if unknown else ()
+        ignored = ignored_parameter_lines(unknown) if unknown else ""
         decoded = unquote(segment) if "%" in segment else segment
         return RequestParameters(operation, decoded, raw, query, media_type, ignored)
 

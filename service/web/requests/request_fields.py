@@ -13,6 +13,7 @@ from service.model.operation import KEY_HEADER, VERSION_HEADER
 from service.web.headers.conditional import is_conditional
 from service.web.headers.content_coding import Coding, acceptable
 from service.web.headers.forwarded import X_FORWARDED_FOR
+from service.web.headers.header_lines import LINE_END
 from service.web.headers.list_fields import bounded_fields
 from service.web.headers.media_types import prefers_geo_json
 from service.web.headers.prefer import PREFER, is_strict
@@ -32,10 +33,6 @@ OWN: Final = (
 )
 # The cached properties that depend on these values.
 OF_OWN: Final = ("request_id", "trace_id")
-
-
-# Between the parts of `wanted`: no value of a field has it.
-_LINE_END: Final = "\n"
 
 
 class RequestFields:
@@ -101,13 +98,14 @@ class RequestFields:
         return self.has_preference and is_strict(self.all.getall(PREFER))
 
     @cached_property
-    def wanted(self) -> str:
-        """What selects the representation, and the versions that it must be of: one text, whose hash is cached.
+    def wanted(self) -> bytes:
+        """What selects the representation, and the versions that it must be of, as lines after that of the request.
 
-        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings, the versions.
+        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings; the versions.
         """
         codings = ",".join(coding.token for coding in self.codings)
-        return _LINE_END.join((f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions))
+        lines = "", f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions
+        return LINE_END.join(lines).encode("utf-8", "surrogateescape")
 
     @cached_property
     def trace_id(self) -> str | None:

@@ -39,7 +39,7 @@ class Exchange(msgspec.Struct, gc=False):
     fields: RequestFields
     remote: str | None
     principal: Principal | None = None
-    rate_limit: HeaderLines = ()
+    rate_limit: HeaderLines = ""
 
 
 class Observer:

@@ -181,7 +181,7 @@ class Failing(GatedApp):
     async def __call__(self, request: Request) -> Response:
         await super().__call__(request)
         if self._header:
-            return Response(Answer((b"{}",)), (self._header,))
+            return Response(Answer((b"{}",)), f"{self._header}\r\n")
         raise NotFound
 
 
