@@ -12,6 +12,7 @@ from service.engine.column import Rows
 from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.grid import NO_SPANS, Places, spans
 from service.engine.locations import Locations, are_within
+from service.engine.long_work import announce
 from service.engine.sphere import box_around, squared_chord
 from service.model.coordinates import Box, Circle
 
@@ -41,12 +42,14 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def places(self) -> Places:
         """Return the places of the rows inside."""
+        announce(self.count)
         cover = self.cover()
         found = cover.border.places()[self.contains(cover.border.take)]
         return np.concatenate((cover.inside.places(), found)) if len(cover.inside.starts) else found
 
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""
+        announce(len(rows))
         places = self.locations.places.take(rows)
         located = places < self.locations.count
         there = places[located]

@@ -23,7 +23,7 @@ BUDGETS = {
     ("/companies/acme",): 23,
     ("/companies/acme", "X-Request-Id: {0}", "traceparent: {0}", "X-Forwarded-For: {0}"): 27,
     ("/stores?city=ottawa&limit=50",): 23,
-    ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 32,
+    ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 33,
     ("/stores?limit=1000", "Accept-Encoding: br"): 23,
     ("/clusters?bbox=-180,-90,180,90&zoom=3",): 23,
 }
@@ -32,7 +32,7 @@ NEW_BUDGETS = {
     ("/companies/acme",): 58,
     ("/companies/acme", "X-Request-Id: {0}", "traceparent: {0}", "X-Forwarded-For: {0}"): 62,
     ("/stores?city=ottawa&limit=50",): 85,
-    ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 65,
+    ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 66,
     ("/stores?limit=1000",): 81,
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 96,
     ("/stores?q=main&limit=50",): 93,

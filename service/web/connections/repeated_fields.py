@@ -89,7 +89,7 @@ class RepeatedFields:
             values.append(value[0])
             end = value.end() + len(text)
         if values != self._values:
-            self.fields, self._values = self.fields.replace(zip(self._names, values, strict=True)), values
+            self.fields, self._values = self.fields.replace(dict(zip(self._names, values, strict=True))), values
         self.end = end
         return bytes(received[:start])
 

@@ -1,6 +1,6 @@
 """The header fields of a request, each interpreted at most once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -31,8 +31,9 @@ OWN: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
+_REQUEST_ID: Final = REQUEST_ID.lower()
 # The cached properties that depend on these values.
-OF_OWN: Final = ("request_id", "trace_id")
+OF_OWN: Final = ("all", "request_id", "trace_id")
 
 
 class RequestFields:
@@ -41,36 +42,49 @@ class RequestFields:
     A connection keeps them while its client sends the same ones. What only a client with a key may cause to be read is
     read when it is needed.
 
-    all             the fields
     origin          the value of Origin
     is_conditional  whether there is a condition
     has_preference  whether there is a Prefer
     versions        the data versions that the client expects
+    _received       the fields as they were parsed
+    _own            values of some in `OWN` that replace theirs
     """
 
     def __init__(self, headers: CIMultiDictProxy[str]) -> None:
-        self.all = headers
+        self._received = headers
+        self._own: Mapping[str, bytes] = {}
         self.origin = headers.get(hdrs.ORIGIN)
         self.is_conditional = is_conditional(headers)
         self.has_preference = PREFER in headers
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
 
-    def replace(self, values: Iterable[tuple[str, bytes]]) -> "RequestFields":
-        """Return the same fields but for the values of some in `OWN`, which are ASCII."""
-        headers = CIMultiDict(self.all)
-        for name, value in values:
-            headers[name] = value.decode()
+    def replace(self, values: Mapping[str, bytes]) -> "RequestFields":
+        """Return the same fields but for the values of some in `OWN`, always of the same ones, which are ASCII."""
         fields = RequestFields.__new__(RequestFields)
-        fields.__dict__ |= self.__dict__
+        attributes = fields.__dict__
+        attributes |= self.__dict__
         for name in OF_OWN:
-            fields.__dict__.pop(name, None)
-        fields.all = CIMultiDictProxy(headers)
+            attributes.pop(name, None)
+        attributes["_own"] = values
         return fields
+
+    @cached_property
+    def all(self) -> CIMultiDictProxy[str]:
+        """All fields."""
+        if not self._own:
+            return self._received
+        headers = CIMultiDict(self._received)
+        for name, value in self._own.items():
+            headers[name] = value.decode()
+        return CIMultiDictProxy(headers)
 
     @cached_property
     def request_id(self) -> str | None:
         """The identifier in X-Request-Id, if it is safe."""
-        return safe_id(self.all.get(REQUEST_ID))
+        for name, value in self._own.items():
+            if name.lower() == _REQUEST_ID:
+                return safe_id(value.decode())
+        return safe_id(self._received.get(REQUEST_ID))
 
     @cached_property
     def key_digest(self) -> bytes:
