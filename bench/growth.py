@@ -1,6 +1,7 @@
 """Compare the cost of requests as the data grows: `python -m bench.growth`.
 
-Each kind of request has about as many matches at every size, so that only the size of the data differs.
+Each kind of request has about as many matches at every size, so that only the size of the data differs. The sizes take
+turns, so that the machine is equally fast for all.
 """
 
 import sys
@@ -50,6 +51,16 @@ class Cost(msgspec.Struct, frozen=True):
     held: float
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """Requests of each kind to a data set, what is known of it before they are sent, and the service."""
+
+    file_bytes: int
+    baked_seconds: float | None
+    ready_seconds: float
+    directory: Directory
+    targets: dict[str, list[str]]
+
+
 class Size(msgspec.Struct, frozen=True):
     """A data set: bytes of its file, seconds of baking and of a start in place once it is known, what requests cost.
 
@@ -87,7 +98,9 @@ def main(*, stores: Sequence[int], data: Sequence[Path], seed: int) -> None:
     baked = {sample.baked: _bake_seconds(sample) for sample in (Sample.of(count, seed=seed) for count in stores)}
     files = {**baked, **dict.fromkeys(data)}
     core, _ = split_cores()
-    growth = Growth(surroundings(), [_measure(file, seconds, core, seed) for file, seconds in files.items()])
+    asked = [_draw(file, seconds, core, seed) for file, seconds in files.items()]
+    costs = zip(*(_costs(asked, kind) for kind in asked[0].targets), strict=True)
+    growth = Growth(surroundings(), [_size(*each) for each in zip(asked, costs, strict=True)])
     print(_markdown(growth))
     if set(_SIZES) <= {size.stores for size in growth.sizes}:
         save("growth", results=growth, tables=_markdown(growth))
@@ -101,15 +114,19 @@ def _bake_seconds(sample: Sample) -> float:
     return time.perf_counter() - started
 
 
-def _measure(file: Path, baked_seconds: float | None, core: int, seed: int) -> Size:
+def _draw(file: Path, baked_seconds: float | None, core: int, seed: int) -> Asked:
     seconds = min(_ready_seconds(file, core) for _ in range(2))  # the first one verifies the file
     directory, random = Directory(file), Random(seed)
     values = draw_values(directory, random)
-    costs = [
-        _cost(directory, kind, list(islice(_matching(directory, targets), _REQUESTS)))
+    targets = {
+        kind: list(islice(_matching(directory, targets), _REQUESTS))
         for kind, targets in _kinds(directory, values, random).items()
-    ]
-    return Size(len(directory), file.stat().st_size, baked_seconds, seconds, costs)
+    }
+    return Asked(file.stat().st_size, baked_seconds, seconds, directory, targets)
+
+
+def _size(asked: Asked, costs: Iterable[Cost]) -> Size:
+    return Size(len(asked.directory), asked.file_bytes, asked.baked_seconds, asked.ready_seconds, list(costs))
 
 
 def _ready_seconds(file: Path, core: int) -> float:
@@ -160,20 +177,35 @@ def _matching(directory: Directory, targets: Iterable[str]) -> Iterator[str]:
             yield target
 
 
-def _cost(directory: Directory, kind: str, targets: Sequence[str]) -> Cost:
-    """Return what requests cost once their parts of the file are in the page cache, with empty caches."""
-    best, held = float("inf"), dict.fromkeys(targets, float("inf"))
+def _costs(asked: Sequence[Asked], kind: str) -> list[Cost]:
+    """Return what requests of a kind cost at each size, once what they read is in the page cache, with empty caches."""
+    best, held = [float("inf")] * len(asked), [dict.fromkeys(each.targets[kind], float("inf")) for each in asked]
     for _ in range(_PASSES):
-        directory.clear()
-        for target in targets:
-            held[target] = min(held[target], directory.took(target).held)
-        directory.clear()
-        started = time.process_time()
-        for target in targets:  # without turns of the loop while a thread works, which would count twice
-            directory.send(target)
-        best = min(best, time.process_time() - started)
-    matches = sorted(map(directory.count, targets))
-    return Cost(kind, len(targets), matches[len(matches) // 2], best / len(targets) * 1e6, max(held.values()))
+        for number, each in enumerate(asked):
+            asked[-1].directory.clear()  # which empties the caches of those before, too
+            _hold(each.directory, held[number])
+            asked[-1].directory.clear()
+            best[number] = min(best[number], _seconds(each.directory, each.targets[kind]))
+    return [_cost(each, kind, seconds, holds) for each, seconds, holds in zip(asked, best, held, strict=True)]
+
+
+def _hold(directory: Directory, held: dict[str, float]) -> None:
+    """Record for how long each request holds the event loop, if that is less than before."""
+    for target, before in held.items():
+        held[target] = min(before, directory.took(target).held)
+
+
+def _seconds(directory: Directory, targets: Iterable[str]) -> float:
+    """Return the CPU time of requests, without turns of the loop while a thread works, which would count twice."""
+    started = time.process_time()
+    for target in targets:
+        directory.send(target)
+    return time.process_time() - started
+
+
+def _cost(asked: Asked, kind: str, best: float, held: dict[str, float]) -> Cost:
+    matches = sorted(map(asked.directory.count, held))
+    return Cost(kind, len(held), matches[len(matches) // 2], best / len(held) * 1e6, max(held.values()))
 
 
 def _markdown(growth: Growth) -> str:

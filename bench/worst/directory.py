@@ -78,6 +78,8 @@ class Directory:
         self._stores = dataset.stores
         self._loop = asyncio.new_event_loop()
         self._wire = self._loop.run_until_complete(_connect(_snapshot(dataset)))
+        gc.unfreeze()  # the caches of functions, frozen by another directory, are listed again
+        gc.collect()
         self._caches = caches()
         if not self._caches:
             raise ValueError("this bench finds no cache of the service to clear")

@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 
 # Memory of an entry beside its value: the key without what it refers to, and where both are listed.
 ENTRY_BYTES: Final = 256
-# A dictionary passes what was removed from it to find its first key: to find so many more takes no longer.
+# A dictionary passes what was removed from it to find its first key: to find so many more takes hardly longer.
 _FOUND_AT_ONCE: Final = 64
 
 Key = TypeVar("Key", bound=Hashable)
@@ -19,7 +19,7 @@ class BoundedCache(Generic[Key, Value]):
 
     A key contains everything that the cached value depends on, except the immutable owner of the cache.
     Eviction is first in, first out, not least recently used, so that a hit is a single dictionary lookup. Threads may
-    share it. The garbage collector does not traverse it if it traverses neither keys nor values.
+    share it. Until Python 3.14, the garbage collector does not traverse it if it traverses neither keys nor values.
     """
 
     def __init__(self, max_bytes: int) -> None:

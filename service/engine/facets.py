@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from sys import getsizeof
 from typing import Final, TypeAlias
 
 import msgspec
@@ -49,8 +50,9 @@ class Matches:
         if facet is None:
             announce(self._table.columns[name].null_code)
             counted = _facet(self._table, name, *self._count(name), total=self._total)
-            facet = msgspec.Raw(_ENCODE(counted))
-            self._table.facets.put((self._criteria, name), facet, len(facet) + self._criteria.nbytes)
+            encoded = _ENCODE(counted)
+            facet = msgspec.Raw(encoded)
+            self._table.facets.put((self._criteria, name), facet, getsizeof(encoded) + self._criteria.nbytes)
         return facet
 
     def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:

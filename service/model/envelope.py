@@ -67,7 +67,7 @@ def opening(query: Query, total_count: int) -> bytes:
 def wrap(
     opening: bytes, rows: Sequence[bytes | memoryview], facets: Mapping[str, msgspec.Raw] | UnsetType = UNSET
 ) -> Sequence[bytes | memoryview]:
-    """Return the JSON of a page around encoded rows, chunks that concatenate to comma-separated records, and facets.
+    """Return the JSON of a page with encoded rows and facets; the rows are chunks that concatenate to a list body.
 
     A single chunk of rows is not copied; several are copied into one.
     """

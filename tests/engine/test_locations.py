@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine import blocks, distance_order
+from service.engine import blocks, distance_order, long_work
 from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
 from service.engine.column import Rows, build_column
 from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.distance_order import DistanceOrder, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
+from service.engine.long_work import LongWork, at_once
 from service.engine.selection import RowBitmap, RowList, Selection
 from service.engine.sphere import box_around, squared_chord
 from service.model.coordinates import Box, Circle, Position
@@ -135,6 +136,18 @@ def rows_of(area: Area) -> Rows:
     assert every[::3][area.matches(every[::3])].tolist() == [row for row in rows.tolist() if row % 3 == 0]
     assert area.count >= len(rows)
     return rows
+
+
+def test_rows_near_an_area_are_announced_before_they_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    built, _ = many(1)
+    area, every = box_area(built, Box(-180, -90, 180, 90)), np.arange(built.count, dtype=np.int32)
+    finds: list[Callable[[], object]] = [area.rows, area.places, lambda: area.matches(every)]
+    for find, rows in zip(finds, (area.count, area.count, len(every)), strict=True):
+        monkeypatch.setattr(long_work, "MOST_ROWS", rows)
+        at_once(find)
+        monkeypatch.setattr(long_work, "MOST_ROWS", rows - 1)
+        with pytest.raises(LongWork):
+            at_once(find)
 
 
 def within(built: Locations, centre: Position, radius: float) -> Rows:

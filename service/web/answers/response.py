@@ -22,7 +22,6 @@ _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.
 # The end of the start of a head: the field that says where the body ends.
 _LENGTH: Final = "Content-Length: "
 _CHUNKED: Final = f"Transfer-Encoding: chunked{LINE_END}"
-
 _CLOSE: Final = header_lines({hdrs.CONNECTION: "close"})
 _KEEP_ALIVE: Final = header_lines({hdrs.CONNECTION: "keep-alive"})
 

@@ -19,6 +19,7 @@ from service.web.headers.media_types import prefers_geo_json
 from service.web.headers.prefer import PREFER, is_strict
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT, safe_id, trace_id
 
+_REQUEST_ID: Final = REQUEST_ID.lower()
 # Fields whose values differ between the requests on a connection, from caches, tracing and proxies. None of them means
 # anything to the parser.
 OWN: Final = (
@@ -31,7 +32,6 @@ OWN: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
-_REQUEST_ID: Final = REQUEST_ID.lower()
 # The cached properties that depend on these values.
 OF_OWN: Final = ("all", "request_id", "trace_id")
 
@@ -59,7 +59,10 @@ class RequestFields:
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
 
     def replace(self, values: Mapping[str, bytes]) -> "RequestFields":
-        """Return the same fields but for the values of some in `OWN`, always of the same ones, which are ASCII."""
+        """Return the same fields but for the values of some in `OWN`, which are ASCII.
+
+        These are all that differ from the fields as they were parsed: what was replaced before is given again.
+        """
         fields = RequestFields.__new__(RequestFields)
         attributes = fields.__dict__
         attributes |= self.__dict__
@@ -89,7 +92,7 @@ class RequestFields:
     @cached_property
     def key_digest(self) -> bytes:
         """The digest of the API key. Raises `Unauthorized` unless there is exactly one."""
-        keys = self.all.getall(KEY_HEADER, ())
+        keys = self._received.getall(KEY_HEADER, ())
         if not keys or keys == [""]:
             raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
         if len(keys) > 1:
@@ -99,7 +102,7 @@ class RequestFields:
     @cached_property
     def codings(self) -> tuple[Coding, ...]:
         """The content codings that the client accepts, the best first."""
-        return acceptable(*bounded_fields(self.all.getall(hdrs.ACCEPT_ENCODING, ())))
+        return acceptable(*bounded_fields(self._received.getall(hdrs.ACCEPT_ENCODING, ())))
 
     @cached_property
     def prefers_geo_json(self) -> bool:
@@ -109,13 +112,14 @@ class RequestFields:
     @cached_property
     def is_strict(self) -> bool:
         """Whether the client prefers that unknown parameters are errors."""
-        return self.has_preference and is_strict(self.all.getall(PREFER))
+        return self.has_preference and is_strict(self._received.getall(PREFER))
 
     @cached_property
     def wanted(self) -> bytes:
-        """What selects the representation, and the versions that it must be of, as lines after that of the request.
+        """What selects the representation, and the versions that it must be of, as lines after another one.
 
-        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings; the versions.
+        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings; the versions. Each
+        begins with its line end, which neither another line nor the value of a field has in it.
         """
         codings = ",".join(coding.token for coding in self.codings)
         lines = "", f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions
@@ -129,4 +133,4 @@ class RequestFields:
     @property
     def accept(self) -> Sequence[str]:
         """The Accept fields."""
-        return self.all.getall(hdrs.ACCEPT, ())
+        return self._received.getall(hdrs.ACCEPT, ())
