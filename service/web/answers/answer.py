@@ -9,7 +9,7 @@ from service.web.answers.stream import Stream
 from service.web.headers.header_lines import HeaderLines
 
 
-class Answer(msgspec.Struct, frozen=True, gc=False):
+class Answer(msgspec.Struct, eq=False, gc=False):
     """A body, in pieces, with its media type and status.
 
     Thousands are kept, and the garbage collector, which stops all requests, does not look at them: the cycle of an
@@ -18,6 +18,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     headers  further header fields
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
+    head     the bytes that the heads of all its responses begin with, once there was one
     """
 
     pieces: Sequence[bytes | memoryview]
@@ -26,6 +27,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     headers: HeaderLines = ""
     vary: str = ""
     stream: Stream | None = None
+    head: bytes = b""
 
     @property
     def length(self) -> int:

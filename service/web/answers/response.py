@@ -14,14 +14,13 @@ from service import __version__
 from service.web.answers.answer import Answer
 from service.web.headers.header_lines import LINE_END, HeaderLines, header_lines
 
-_SERVER: Final = f"store-directory/{__version__}"
+_SERVER: Final = header_lines({hdrs.SERVER: f"store-directory/{__version__}"})
+_STARTS: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}{LINE_END}{_SERVER}" for each in HTTPStatus}
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
 _SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
-# The end of the start of a head: the field that says where the body ends.
-_LENGTH: Final = "Content-Length: "
-_CHUNKED: Final = f"Transfer-Encoding: chunked{LINE_END}"
+_CHUNKED: Final = header_lines({"Transfer-Encoding": "chunked"})
 _CLOSE: Final = header_lines({hdrs.CONNECTION: "close"})
 _KEEP_ALIVE: Final = header_lines({hdrs.CONNECTION: "keep-alive"})
 
@@ -45,20 +44,18 @@ class Response(msgspec.Struct, frozen=True, gc=False):
 
         Of a stream that is the head alone. Its body is chunked; in HTTP/1.0 it ends with the connection.
         """
-        answer, pieces = self.answer, self.answer.pieces
-        length = sum(map(len, pieces))
-        if answer.stream is not None:
-            start = _start(answer.status, answer.media_type, int(time()), _CHUNKED if version == HttpVersion11 else "")
-        elif answer.status in _WITHOUT_CONTENT:
-            start = _start(answer.status, answer.media_type, int(time()), "")
-        else:
-            start = f"{_start(answer.status, answer.media_type, int(time()), _LENGTH)}{length}{LINE_END}"
+        answer = self.answer
+        framing = _CHUNKED if answer.stream is not None and version == HttpVersion11 else ""
         common_case = keep_alive and version is HttpVersion11
         connection = "" if common_case else _connection(version, keep_alive=keep_alive)
-        head = f"{start}{answer.headers}{self.headers}{connection}{LINE_END}".encode("ascii")
+        own = f"{_date(int(time()))}{framing}{self.headers}{connection}{LINE_END}".encode("ascii")
+        length = sum(map(len, answer.pieces))
+        start = answer.head or _head(answer, length)
         if method == hdrs.METH_HEAD:
-            return (head,)
-        return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
+            return (start + own,)
+        if length < _SHORT_BYTES:
+            return (b"".join((start, own, *answer.pieces)),)
+        return (start + own, *answer.pieces)
 
 
 def held_bytes(pieces: Pieces) -> int:
@@ -80,14 +77,18 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
     return _KEEP_ALIVE if keep_alive else ""
 
 
+def _head(answer: Answer, length: int) -> bytes:
+    """Return what the heads of all responses with an answer begin with, and keep it in the answer."""
+    start, content = _STARTS[answer.status], ""
+    if answer.status not in _WITHOUT_CONTENT:
+        content = f"Content-Type: {answer.media_type}{LINE_END}"
+        if answer.stream is None:
+            content += f"Content-Length: {length}{LINE_END}"
+    answer.head = f"{start}{content}{answer.headers}".encode("ascii")
+    return answer.head
+
+
 @lru_cache
-def _start(status: int, media_type: str, second: int, framing: str) -> str:
-    """Return the start of every head with a status and a media type in one second, with a field about its framing."""
-    lines = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-        f"Server: {_SERVER}",
-        f"Date: {formatdate(second, usegmt=True)}",
-    ]
-    if status not in _WITHOUT_CONTENT:
-        lines += [f"Content-Type: {media_type}"]
-    return LINE_END.join((*lines, framing))
+def _date(second: int) -> HeaderLines:
+    """Return the Date field of a second (RFC 9110 section 6.6.1)."""
+    return header_lines({"Date": formatdate(second, usegmt=True)})

@@ -73,6 +73,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
     common: CommonHeaders
     ignored: HeaderLines = ""
     _tags: dict[str, str] = {}  # by content coding: each is a digest, and computed once
+    _not_modified: dict[str, Answer] = {}  # by tag
 
     def tag(self, coding: Coding) -> str:
         """Return the entity tag of the answer in a content coding."""
@@ -86,9 +87,13 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
         return tuple(map(self.tag, codings))
 
     def not_modified(self, tag: str) -> Answer:
-        """Return the 304 for a client that has the representation with this tag."""
-        headers = f'ETag: "{tag}"{LINE_END}{self.common.headers}{self.ignored}'
-        return Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
+        """Return the 304 for a client that has the representation with this tag, which is one of ours."""
+        answer = self._not_modified.get(tag)
+        if answer is None:
+            headers = f'ETag: "{tag}"{LINE_END}{self.common.headers}{self.ignored}'
+            answer = Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
+            self._not_modified[tag] = answer
+        return answer
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
