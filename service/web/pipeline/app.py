@@ -27,13 +27,12 @@ from service.web.headers.request_id import REQUEST_ID
 from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
 from service.web.pipeline.rate_limiting import make_rate_limits
-from service.web.pipeline.recent_answers import RecentAnswers
+from service.web.pipeline.recent_answers import ANSWER_HIT, RecentAnswers
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import without_trailing_slash
 from service.web.telemetry.counters import UNMATCHED
-from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Exchange, Observer
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
@@ -104,7 +103,7 @@ class App:
             return None
         if answer is None:
             return None
-        self.traffic.count(Event.ANSWER_HIT)
+        self.traffic.count(ANSWER_HIT)
         exchange = Exchange(
             self._request_id(fields.request_id), given.route, True, hdrs.METH_GET, given.path, fields, remote, principal
         )

@@ -24,6 +24,9 @@ _DOCUMENT_BYTES: Final = 8 << 20
 _OVERHEAD_BYTES: Final = 4096
 _CHARACTER_BYTES: Final = 16
 
+# To look a member of an enumeration up in its class takes six times as long.
+ANSWER_HIT: Final = Event.ANSWER_HIT
+
 # All that an answer depends on beside the snapshot, in lines: the request line, as that of a GET, or the path of a
 # document; and what the header fields want. Not a pair, which the garbage collector would traverse.
 _Key: TypeAlias = bytes
@@ -86,7 +89,7 @@ class RecentAnswers:
             given, key = self._documents, route.path.encode() + fields.wanted
         known = given.get(key)
         if known is not None and (answer := known.answer(fields)) is not None:
-            self._count(Event.ANSWER_HIT)
+            self._count(ANSWER_HIT)
             return answer
         self._count(Event.ANSWER_MISS)
         snapshot, codings = self._snapshots.current, fields.codings
