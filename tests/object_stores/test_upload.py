@@ -1,7 +1,9 @@
 """A file is uploaded whole or not at all."""
 
+import asyncio
 import re
 import signal
+from functools import partial
 from pathlib import Path
 from threading import Event, main_thread
 
@@ -69,6 +71,14 @@ def test_a_server_that_fails_for_a_moment_is_asked_again(server: S3Server, file:
     assert server.objects == {"a/file": LARGE}
 
 
+def is_interrupted() -> bool:
+    """Return whether SIGINT has cancelled what the main thread runs in an event loop."""
+    handler = signal.getsignal(signal.SIGINT)
+    assert isinstance(handler, partial)
+    task: asyncio.Task[None] = handler.keywords["main_task"]
+    return task.cancelling() > 0
+
+
 def test_an_interrupted_upload_leaves_the_old_object_and_no_part(server: S3Server, file: Path) -> None:
     server.objects["a/file"] = b"old"
     arrived = Event()
@@ -78,6 +88,8 @@ def test_an_interrupted_upload_leaves_the_old_object_and_no_part(server: S3Serve
         if not arrived.is_set():
             arrived.set()
             signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+        # All parts may arrive before the main thread takes the signal.
+        assert await asyncio.to_thread(eventually, is_interrupted)
         return web.Response(headers={"ETag": '"part"'})
 
     server.answers["PUT part"] = [interrupting] * 99
