@@ -6,10 +6,10 @@
 {{- with .Values.data.sidecar }}/data/{{ .path | default "directory" }}{{ end -}}
 {{- end -}}
 
-{{/* The Secret with credentials for the source, or nothing. */}}
+{{/* The Secret with credentials for the source, or nothing: a missing key would be the text `<no value>`. */}}
 {{- define "store-directory.credentials" -}}
-{{- with .Values.data.http }}{{ .netrcSecret }}{{ end -}}
-{{- with .Values.data.objectStore }}{{ .credentialsSecret }}{{ end -}}
+{{- with .Values.data.http }}{{ .netrcSecret | default "" }}{{ end -}}
+{{- with .Values.data.objectStore }}{{ .credentialsSecret | default "" }}{{ end -}}
 {{- end -}}
 
 {{- define "store-directory.environment" -}}
