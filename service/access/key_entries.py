@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from math import inf
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -75,7 +76,7 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def principal(self) -> Principal:
         """The principal that the key authenticates."""
-        return Principal(self.name, self.limit)
+        return Principal(self.name, self.limit, inf if self.expires_at is None else self.expires_at.timestamp())
 
     def state(self, now: datetime) -> State:
         """Return whether the key is accepted, or why not."""

@@ -4,12 +4,13 @@ import asyncio
 import logging
 from contextlib import suppress
 from pathlib import Path
-from time import time_ns
+from time import time, time_ns
 from typing import TYPE_CHECKING, Final
 
 from service.access.key_entries import KeyFileError, read_keys
 from service.access.key_file import read_content, read_signature, replace_file
-from service.access.keyring import ActiveKeys, Keyring, active_keys
+from service.access.keyring import Keyring, unrevoked, valid_count
+from service.access.principal import Principal
 
 if TYPE_CHECKING:
     from service.files.status import Signature
@@ -21,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class KeyFileFollower:
-    """Keeps the valid keys of a file in a keyring. While the file is invalid, the last valid keys stay in use.
+    """Keeps the keys of a file in a keyring. While the file is invalid, the last valid keys stay in use.
 
     backup         where the last valid content is saved, for a worker that starts while the file is invalid
     poll_seconds   interval between checks of the file's signature
@@ -49,28 +50,21 @@ class KeyFileFollower:
 
     async def start(self) -> None:
         """Load the keys of the file, else those of the backup, else none."""
-        keys = await self._read() or await asyncio.to_thread(self._read_backup)
+        if (keys := await self._read()) is None:
+            keys = await asyncio.to_thread(self._read_backup)
         if keys is not None:
             self._keyring.replace(keys)
 
     async def run(self) -> None:
-        """Follow the file until cancelled. Keys expire on time even if the file system hangs."""
-        await asyncio.gather(self._follow(), self._expire())
-
-    async def _follow(self) -> None:
+        """Follow the file until cancelled."""
         while True:
             await asyncio.sleep(self._poll_seconds)
             if (keys := await self._read()) is not None:
                 self._keyring.replace(keys)
-                _log.info("the key file %s has changed: %d valid keys", self._path, len(keys.principals))
+                _log.info("the key file %s has changed: %d valid keys", self._path, valid_count(keys, time()))
 
-    async def _expire(self) -> None:
-        while True:  # at least once per poll, as the system clock may be set
-            left = self._keyring.expire()
-            await asyncio.sleep(min(left, self._poll_seconds))
-
-    async def _read(self) -> ActiveKeys | None:
-        """Return the valid keys if the file has changed. Never raises; logs each error once."""
+    async def _read(self) -> dict[bytes, Principal] | None:
+        """Return the keys if the file has changed. Never raises; logs each error once."""
         try:
             keys = await asyncio.to_thread(self._read_changed)
         except KeyFileError as error:
@@ -83,8 +77,8 @@ class KeyFileFollower:
             _log.info("the key file %s is valid again", self._path)
         return keys
 
-    def _read_changed(self) -> ActiveKeys | None:
-        """Return the valid keys if the file has changed since the last valid read. Raises `KeyFileError`."""
+    def _read_changed(self) -> dict[bytes, Principal] | None:
+        """Return the keys if the file has changed since the last valid read. Raises `KeyFileError`."""
         if self._signature is not None and read_signature(self._path) == self._signature:
             return None
         self._signature = None  # until the file proves valid
@@ -95,7 +89,7 @@ class KeyFileFollower:
             return None
         self._content = content
         self._save_backup(content)
-        return active_keys(entries)
+        return unrevoked(entries)
 
     def _save_backup(self, content: bytes) -> None:
         """Save a backup. Better no backup than a stale one, which could restore revoked keys."""
@@ -105,8 +99,8 @@ class KeyFileFollower:
             with suppress(OSError):
                 self._backup.unlink(missing_ok=True)
 
-    def _read_backup(self) -> ActiveKeys | None:
+    def _read_backup(self) -> dict[bytes, Principal] | None:
         try:
-            return active_keys(read_keys(read_content(self._backup)[0]))
+            return unrevoked(read_keys(read_content(self._backup)[0]))
         except KeyFileError:
             return None

@@ -1,39 +1,23 @@
-"""The keys that are valid now."""
+"""The keys that are accepted."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from math import inf
-from operator import itemgetter
-from time import time
-
-import msgspec
 
 from service.access.key_entries import KeyEntry
 from service.access.principal import Principal
 
 
-class ActiveKeys(msgspec.Struct, frozen=True):
-    """The valid keys of a key file.
-
-    principals  by digest of the key
-    expiring    expiry (seconds since the epoch) and digest of the keys that expire, the next to expire last
-    """
-
-    principals: dict[bytes, Principal]
-    expiring: list[tuple[float, bytes]]
+def unrevoked(entries: Iterable[KeyEntry]) -> dict[bytes, Principal]:
+    """Return the principals of the keys that are not revoked, by digest. Each use of one checks whether it expired."""
+    return {entry.digest: entry.principal for entry in entries if entry.revoked_at is None}
 
 
-def active_keys(entries: Iterable[KeyEntry]) -> ActiveKeys:
-    """Return the keys that are valid now."""
-    now = datetime.now(UTC)
-    valid = [entry for entry in entries if entry.state(now) == "valid"]
-    expiring = [(entry.expires_at.timestamp(), entry.digest) for entry in valid if entry.expires_at is not None]
-    expiring.sort(key=itemgetter(0), reverse=True)
-    return ActiveKeys({entry.digest: entry.principal for entry in valid}, expiring)
+def valid_count(principals: Mapping[bytes, Principal], now: float) -> int:
+    """Return how many keys are valid at a time, in seconds since the epoch."""
+    return sum(each.expires_at > now for each in principals.values())
 
 
 class Keyring:
-    """The accepted keys: the static ones of `--api-key`, and the valid ones of a key file.
+    """The accepted keys: the static ones of `--api-key`, and those of a key file.
 
     principals  by digest; replaced as a whole, so that each request sees one state
     """
@@ -41,20 +25,7 @@ class Keyring:
     def __init__(self, static: Mapping[bytes, Principal]) -> None:
         self._static = static
         self.principals = dict(static)
-        self._expiring: list[tuple[float, bytes]] = []
 
-    def replace(self, keys: ActiveKeys) -> None:
+    def replace(self, principals: Mapping[bytes, Principal]) -> None:
         """Replace the keys of the key file."""
-        self.principals = {**keys.principals, **self._static}
-        self._expiring = list(keys.expiring)
-
-    def expire(self) -> float:
-        """Remove the expired keys of the key file; return the seconds until the next one expires."""
-        while self._expiring:
-            expires_at, digest = self._expiring[-1]
-            if expires_at > (now := time()):
-                return expires_at - now
-            self._expiring.pop()
-            if digest not in self._static:
-                del self.principals[digest]
-        return inf
+        self.principals = {**principals, **self._static}

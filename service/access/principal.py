@@ -1,6 +1,7 @@
 """The principal of a request: the authenticated client."""
 
 from collections.abc import Iterable
+from math import inf
 
 import msgspec
 
@@ -9,10 +10,16 @@ from service.access.request_rate import Rate
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """An authenticated client: the name of its key, and the request rate limit, if any."""
+    """An authenticated client.
+
+    name        of its key
+    rate        request rate limit, if any
+    expires_at  when the key becomes invalid, in seconds since the epoch
+    """
 
     name: str
     rate: Rate | None = None
+    expires_at: float = inf
 
 
 def static_principals(keys: Iterable[str]) -> dict[bytes, Principal]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 from pathlib import Path
+from time import time
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from click.core import ParameterSource
 from service.access.api_key import is_mistyped
 from service.access.key_entries import KeyFileError, read_keys
 from service.access.key_file import is_open_to_others, read_content
-from service.access.keyring import active_keys
+from service.access.keyring import unrevoked, valid_count
 from service.commands.command_errors import key_file_error
 from service.commands.options import setting_source
 from service.server.listener import Listener
@@ -60,7 +61,7 @@ def warn_about_keys(settings: Settings) -> None:
                 )
         except KeyFileError as bad:
             raise key_file_error(file, bad) from bad
-        if not active_keys(entries).principals:
+        if not valid_count(unrevoked(entries), time()):
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 

@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from inspect import signature
+from itertools import repeat
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -41,9 +43,9 @@ class Followed:
     def revoke(self, name: str) -> None:
         change_keys(self.file, partial(revoke_key, name=name))
 
-    def accepts(self, key: str) -> bool:
+    def accepts(self, key: str, clock: Callable[[], float] = time) -> bool:
         try:
-            api_key_authentication(self.keyring)(with_keys(key))
+            api_key_authentication(self.keyring, clock)(with_keys(key))
         except Unauthorized:
             return False
         return True
@@ -117,6 +119,13 @@ async def test_a_key_is_rejected_once_it_expires(tmp_path: Path) -> None:
         assert followed.accepts("old")
         await soon(lambda: not followed.accepts("old"))
     assert datetime.now(UTC) >= expires_at
+
+
+async def test_a_key_is_valid_again_when_the_clock_is_set_back_from_after_its_expiry(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    async with following(tmp_path, now + 60 * SECOND) as followed:
+        for ahead, accepted in ((0, True), (59, True), (60, False), (3600, False), (59, True)):
+            assert followed.accepts("old", repeat(now.timestamp() + ahead).__next__) == accepted
 
 
 async def test_a_key_given_by_option_stays_valid_whatever_the_file_says(followed: Followed) -> None:

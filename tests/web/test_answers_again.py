@@ -115,6 +115,18 @@ async def test_a_condition_is_evaluated_each_time(service: Service, again: list[
     assert sum(again) > TIMES
 
 
+async def test_the_version_of_each_request_decides_whether_the_connection_stays_open(service: Service) -> None:
+    newer = request("/stores")
+    older = newer.replace(b"HTTP/1.1", b"HTTP/1.0")
+    await service.answer(older)
+    service.wire = Wire(service.app)
+    await service.answer(newer)
+    assert await service.answer(newer) == await service.answer(newer)
+    assert not service.wire.is_closing()
+    await service.answer(older)
+    assert service.wire.is_closing()
+
+
 async def test_a_service_that_is_to_end_closes_the_connection(
     service: Service, snapshots: SnapshotHolder, again: list[bool]
 ) -> None:

@@ -11,7 +11,9 @@ from service.web.requests.request_fields import OWN, RequestFields
 
 # A path and a query as every parser reads them. Everything else is for aiohttp's parser.
 _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!$-;=?@-Z_a-z~%]*+))? HTTP/1\.1")
-_LINE_END: Final = b"\r\n"
+# The end of the line, whose version decides as much as the fields do.
+_LINE_END: Final = b" HTTP/1.1\r\n"
+_VERSION_LENGTH: Final = len(b" HTTP/1.1")
 # The value of a field as every parser reads it: visible ASCII, with single spaces in it.
 _VALUE: Final = re.compile(rb"[!-~]++(?: [!-~]++)*+")
 # A field in `OWN`, up to the first odd byte of its value.
@@ -31,7 +33,7 @@ class RepeatedFields:
 
     fields   the fields, with the values of the last request
     end      where the head ends that was last found to have these fields
-    _first   the bytes of the fields, up to the first value in `OWN`
+    _first   the version and the bytes of the fields, up to the first value in `OWN`
     _others  the bytes after each of these values, up to the next
     _names   the names of these values, as the parser returned them
     _values  these values in the last request
@@ -91,7 +93,7 @@ class RepeatedFields:
         if values != self._values:
             self.fields, self._values = self.fields.replace(dict(zip(self._names, values, strict=True))), values
         self.end = end
-        return bytes(received[:start])
+        return bytes(received[: start + _VERSION_LENGTH])
 
     def read(self, line: bytes, remote: str | None) -> Request | None:
         """Return the request of a line that was found; None if a parser might read the line in another way."""
