@@ -4,6 +4,7 @@ import ast
 import re
 import runpy
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
@@ -364,12 +365,6 @@ def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
 
-def test_every_test_that_security_names_exists() -> None:
-    named_tests = re.findall(r"`(tests/[^`]*)`", (ROOT / "SECURITY.md").read_text())
-    assert named_tests
-    assert [each for each in named_tests if not (ROOT / each).exists()] == []
-
-
 def test_every_limit_is_in_the_interface() -> None:
     documented = [row["Value"] for row in rows(INTERFACE, "Limit")]
     line = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_HOST_CHARACTERS} characters")
@@ -537,6 +532,7 @@ def test_the_time_that_open_requests_get_is_in_the_commands() -> None:
 
 def test_every_command_is_in_the_commands() -> None:
     assert set(commands()) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
+    assert {code for row in rows(COMMANDS, "Command") for code in codes(row["Command"])} == set(commands())
 
 
 def test_the_exit_codes_of_every_command_are_in_the_commands() -> None:
@@ -666,21 +662,83 @@ def anchors(page: str) -> list[str]:
     return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
 
 
-@each_page
-def test_every_documented_target_of_make_exists(page: Path) -> None:
+# Names of other programs in the developers' pages, and their options in all.
+OTHERS: Final = {"UV_DEFAULT_INDEX", "--build-arg", "--set", "--unix-socket", "--volume"}
+CODE: Final = ("service", "tests", "fuzz", "bench", "tools")
+NAME: Final = r"_*[A-Za-z]\w+(?:\.\w+)*"
+# What other targets make, which is not in a fresh checkout.
+MADE: Final = (".venv/", "dist/", "bench/data/")
+
+
+@cache
+def words() -> set[str]:
+    """Return all words of the code but this file, and its options."""
+    files = (file for folder in CODE for file in (ROOT / folder).rglob("*.py") if file != Path(__file__))
+    return {word for file in files for word in re.findall(r"\w+|--[a-z-]+", file.read_text("utf-8"))}
+
+
+@cache
+def files() -> list[str]:
+    """Return the paths of all files and folders of the project, each after a slash."""
+    folders = (*CODE, "docs", "datasets", "deploy", "examples", ".ci")
+    paths = [*ROOT.iterdir(), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    return [f"/{path.relative_to(ROOT)}" for path in paths if "__pycache__" not in path.parts]
+
+
+def found(name: str) -> list[Path]:
+    """Return the files and folders whose paths end with a name."""
+    return [ROOT / path[1:] for path in files() if path.endswith(f"/{name.rstrip('/')}")]
+
+
+def wrong_files(text: str) -> Iterator[str]:
+    """Yield each file, folder, and definition in one, that a page names and that does not exist."""
+    folders = {path.name for base in (ROOT, ROOT / "service") for path in base.iterdir() if path.is_dir()}
+    for name in re.findall(r"(?<![^\s('\"])[\w.-]+(?:/[\w.-]+)*/?(?![\w/*{])", "\n".join(codes(text))):
+        is_path = len(name) > 2 and "/" in name and (name.endswith("/") or name.split("/")[0] in folders)
+        if (is_path or name.endswith((".py", ".js"))) and not name.startswith(MADE) and not found(name):
+            yield name
+    for defined, name in re.findall(rf"((?:`{NAME}`(?:, | and )?)+)\s+in\s+`([\w/]+(?:\.\w+|/))`", text):
+        places = [each for path in found(name) for each in (path.rglob("*.py") if path.is_dir() else [path])]
+        definitions = "\n".join(each.read_text("utf-8") for each in places)
+        for each in codes(defined):
+            if not re.search(rf"^\s*(?:(?:async )?def |class )?{each}\b", definitions, re.MULTILINE):
+                yield f"{each} in {name}"
+
+
+def wrong_commands(text: str) -> Iterator[str]:
+    """Yield each target, module, command, option, variable and metric that a page names and that does not exist."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets
+    yield from set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) - targets
+    modules = re.findall(rf"-m ((?:{'|'.join(CODE)})\b[\w.]*)", text)
+    yield from (name for name in modules if not found(name.replace(".", "/")) + found(f"{name.replace('.', '/')}.py"))
+    options = {name: {text for each in command.params for text in each.opts} for name, command in documented_commands()}
+    for line in re.findall(r"store-directory ([a-z][^`\n|;#)&$>]*)", text):
+        name = next((name for name in (" ".join(line.split()[:2]), line.split()[0]) if name in options), None)
+        yield from set(re.findall(r"(?<!\S)--[a-z-]+", line)) - options[name] if name else [line]
+    spans = [code.split()[0].split("=")[0] for code in codes(text) if re.match("--[a-z]", code)]
+    yield from set(spans) - {*OTHERS, *words()}.union(*options.values())
+    variables = {f"STORE_DIRECTORY_{option[2:].replace('-', '_').upper()}" for option in options["serve"]}
+    yield from set(re.findall(r"\bSTORE_DIRECTORY_\w+", text)) - variables
+    yield from set(re.findall(r"\bstore_directory_\w+", text)) - {*named(INTERFACE, "Name"), *words()}
 
 
-def test_every_module_that_the_architecture_names_exists() -> None:
-    named = [name for name in codes(ARCHITECTURE) if re.fullmatch(r"(?:\w+/)+\w+\.py", name)]
-    assert named
-    assert [name for name in named if not any((ROOT / base / name).exists() for base in ("service", "."))] == []
+@each_page
+def test_every_file_command_option_and_name_in_a_page_exists(page: Path) -> None:
+    """In pages for developers also each name of code; the changelog has those of earlier versions."""
+    text = page.read_text("utf-8")
+    wrong = [*wrong_files(text), *wrong_commands(text)] if page.name != "CHANGELOG.md" else []
+    if page.name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        names = [code for code in codes(text) if re.fullmatch(NAME, code) and code not in OTHERS]
+        wrong += [name for name in names if not set(name.split(".")) <= words() and not found(name)]
+    assert wrong == [], wrong
 
 
-def test_every_package_is_in_the_architecture() -> None:
+def test_the_packages_in_the_architecture_are_those_that_exist() -> None:
+    text = section(ARCHITECTURE, "The packages")
     packages = {folder.parent.name for folder in (ROOT / "service").glob("*/__init__.py")}
-    assert packages <= set(re.findall(r"(\w+)/ ", section(ARCHITECTURE, "The packages")))
+    assert packages <= set(re.findall(r"(\w+)/ ", text))
+    names = re.findall(r"(?<=[\s(])[\w./-]+(?:/|\.\w+)(?=[\s,:;)])", text)
+    assert [name for name in names if not found(name)] == []
 
 
 SEARCHED = {
