@@ -59,6 +59,15 @@ def test_the_pod_sets_existing_options_and_has_time_to_drain() -> None:
     assert int(grace) > int(given["drain"]) + 5
 
 
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/haproxy.cfg")), ids=lambda file: file.parent.name)
+def test_haproxy_waits_longer_for_a_check_than_a_busy_service_takes(file: Path) -> None:
+    """Without a timeout of its own a check fails after `inter`, and one slow moment takes all replicas out at once."""
+    text = file.read_text()
+    assert re.findall(r"^    timeout check (\d+)s$", text, re.MULTILINE) == ["3"]
+    assert set(re.findall(r"\bfall (\d+)", text)) == {"3"}
+    assert "httpchk" in text
+
+
 @pytest.mark.process
 def test_a_node_follows_its_origin_and_keeps_serving_without_it(unused_tcp_port: int) -> None:
     with running("edge/try.sh", "python", str(unused_tcp_port)) as process:

@@ -6,6 +6,8 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
 
 import pytest
 
@@ -101,6 +103,24 @@ def test_what_the_ingress_sends_to_a_shard_is_answered_as_by_a_full_replica(tmp_
                 assert (given.status, given.body) == (whole.status, whole.body), target
                 assert given.headers.get("link") == whole.headers.get("link"), target
             assert sum(received(shard).values()) == sum(1 for target in OF_CANADA if "clusters" not in target)
+
+
+def test_a_replica_whose_ready_takes_longer_than_the_pause_between_checks_is_not_taken_out(tmp_path: Path) -> None:
+    probes: SimpleQueue[str] = SimpleQueue()
+
+    class Slow(Quiet, BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            Event().wait(0.7)  # the pause between checks is 0.5 s
+            self.send_response(200)
+            self.end_headers()
+            probes.put(self.path)
+
+    with (
+        handling(Slow) as address,
+        balancing([int(address.rpartition(":")[2])], tmp_path / "haproxy") as balancer,
+    ):
+        assert {probes.get(timeout=SECONDS) for _ in range(4)} == {"/ready"}
+        assert balancer.all_up()
 
 
 class Dying(Quiet, BaseHTTPRequestHandler):
