@@ -175,7 +175,7 @@ def sort_by_parameter(resource: Resource, *, near: bool = True) -> Parameter:
         description="The field to sort by; ties are in the default order. "
         f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last."
         f"{by_distance}",
-        schema={"type": "string", "enum": [*fields, *distance], "default": CREATED_AT},
+        schema={"type": "string", "enum": [*fields, *distance]},
         parse=once(_parse_choice((*fields, *distance), (*fields, *distance) if near else fields)),
     )
 

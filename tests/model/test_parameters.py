@@ -102,7 +102,6 @@ def test_the_schemas_are_those_of_the_interface() -> None:
     assert sort_by_parameter(COMPANIES).schema == {
         "type": "string",
         "enum": names(COMPANY_FIELDS),
-        "default": "created_at",
     }
 
 

@@ -8,7 +8,7 @@ const [, , address, key] = process.argv;
 // The list of stores is also GeoJSON, by Accept: this client takes JSON.
 const client = createClient<paths, "application/json">({ baseUrl: address, headers: { "x-api-key": key } });
 const page = await client.GET("/stores", {
-  params: { query: { city: ["Toronto", "Ottawa"], near: "43.65,-79.38", sort_by: "distance" } },
+  params: { query: { city: ["Toronto", "Ottawa"], near: "43.65,-79.38" } },
 });
 if (page.data === undefined) throw new Error(`${page.response.status}`);
 for (const store of page.data.data) {

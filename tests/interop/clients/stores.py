@@ -6,7 +6,6 @@ from store_directory_client import AuthenticatedClient
 from store_directory_client.api.directory import list_stores
 from store_directory_client.models import (
     HTTPValidationError,
-    ListStoresSortBy,
     PaginatedResponsePartialStore,
     PaginatedResponseStoreWithDistance,
 )
@@ -14,9 +13,7 @@ from store_directory_client.types import Unset
 
 address, key = sys.argv[1:]
 client = AuthenticatedClient(address, token=key, prefix="", auth_header_name="x-api-key")
-page = list_stores.sync(
-    client=client, city=["Toronto", "Ottawa"], near="43.65,-79.38", sort_by=ListStoresSortBy.DISTANCE
-)
+page = list_stores.sync(client=client, city=["Toronto", "Ottawa"], near="43.65,-79.38")
 assert isinstance(page, PaginatedResponseStoreWithDistance | PaginatedResponsePartialStore), page
 for store in page.data:
     distance: float | Unset | None = store.distance
