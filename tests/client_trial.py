@@ -134,3 +134,12 @@ def try_client(*command: str | Path, folder: Path) -> None:
         assert ended.stdout == _PRINTED.format(version=trial.version), ended.stdout
         assert trial.is_over
         assert service.end(signal.SIGTERM) == 0
+
+
+def try_client_without_key(*command: str | Path) -> None:
+    """Run an example client without its variable, and with an empty one; require one line that says how to set it."""
+    others = {name: value for name, value in os.environ.items() if name != "API_KEY"}
+    for variables in (others, {**others, "API_KEY": ""}):
+        ended = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended.stderr
+        assert "API_KEY=" in ended.stderr

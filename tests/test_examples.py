@@ -13,8 +13,8 @@ from subprocess import PIPE, STDOUT
 import pytest
 
 from service.commands.serve import serve
-from tests.client_trial import try_client
-from tests.program import SECONDS, environment
+from tests.client_trial import try_client, try_client_without_key
+from tests.program import SECONDS, environment, eventually
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -49,6 +49,23 @@ def test_the_service_follows_the_sidecar() -> None:
                 break
     assert generations == sorted(generations)
     assert len(set(generations)) > 1
+
+
+@pytest.mark.process
+def test_the_sidecar_ends_at_sigterm_by_a_handler_of_its_own(tmp_path: Path) -> None:
+    """In a container it is process 1, for which the kernel ignores signals that have no handler."""
+    command: list[str | Path] = [
+        sys.executable,
+        EXAMPLES / "sidecar" / "refresh.py",
+        tmp_path / "data",
+        "--every",
+        f"{SECONDS}",
+    ]
+    with subprocess.Popen(command, stderr=PIPE, text=True) as process:
+        eventually((tmp_path / "data" / "..data" / "manifest.json").exists)
+        process.send_signal(signal.SIGTERM)
+        _, printed = process.communicate(timeout=SECONDS)
+    assert (process.returncode, printed) == (0, "")
 
 
 def test_the_pod_sets_existing_options_and_has_time_to_drain() -> None:
@@ -87,3 +104,9 @@ def test_a_node_follows_its_origin_and_keeps_serving_without_it(unused_tcp_port:
 @pytest.mark.process
 def test_the_python_client_reads_everything_and_waits_when_it_must(tmp_path: Path) -> None:
     try_client(sys.executable, "-W", "error", EXAMPLES / "clients" / "stores.py", folder=tmp_path)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", [(sys.executable, "stores.py"), ("bash", "stores.sh")], ids=str)
+def test_a_client_without_a_key_says_how_to_set_it(command: tuple[str, str]) -> None:
+    try_client_without_key(command[0], EXAMPLES / "clients" / command[1])

@@ -81,6 +81,9 @@ def stores_of_one_version(url: str) -> tuple[str, list[dict[str, Any]]]:
 
 def main(service: str, city: str, near: str, limit: str) -> None:
     """Print the open stores of a city, all stores, what is unchanged, and the stores near a point."""
+    if not os.environ.get("API_KEY"):
+        print("API_KEY is not set: API_KEY=sd_… python stores.py", file=sys.stderr)
+        sys.exit(2)
     url = f"{service}/stores?"
 
     found = get(url + urlencode({"city": city, "is_open": "true", "sort_by": "name"}))

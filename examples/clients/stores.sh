@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A client of Store Directory with curl and jq: API_KEY=sd_… ./stores.sh http://127.0.0.1:8080
 set -euo pipefail
+[ -n "${API_KEY:-}" ] || { echo 'API_KEY is not set: API_KEY=sd_… ./stores.sh' >&2; exit 2; }
 service=${1:-http://127.0.0.1:8080} city=${2:-Toronto} near=${3:-43.65,-79.38} limit=${4:-1000}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,10 +1,16 @@
 // A client of Store Directory with fetch: API_KEY=sd_… node stores.ts http://127.0.0.1:8080
 // Node 22.18 and later runs it as it is: the types are erased. A browser needs --cors-origin, and its key is not secret.
 
-import { argv, env } from "node:process";
+import { argv, env, exit } from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 
 const ATTEMPTS = 5;
+const KEY = env["API_KEY"] || missingKey();
+
+function missingKey(): never {
+  console.error("API_KEY is not set: API_KEY=sd_… node stores.ts");
+  exit(2);
+}
 
 type Store = { store_id: string; name: string; distance?: number | null };
 type Page = { total_count: number; data: Store[] };
@@ -13,7 +19,7 @@ type Page = { total_count: number; data: Store[] };
 async function get(url: URL, headers: Record<string, string> = {}): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await fetch(url, {
-      headers: { "x-api-key": env["API_KEY"] ?? "", ...headers },
+      headers: { "x-api-key": KEY, ...headers },
       signal: AbortSignal.timeout(30_000),
     });
     const { status } = response;

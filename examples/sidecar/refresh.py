@@ -10,6 +10,8 @@ import json
 import os
 import random
 import shutil
+import signal
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,7 +53,8 @@ def write(folder: Path, number: int) -> None:
 
 
 def main() -> None:
-    """Write data sets until interrupted, or `--times` times."""
+    """Write data sets until SIGTERM, or `--times` times."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # as process 1 of a container it has no other way to end
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--every", type=float, default=5, metavar="SECONDS")

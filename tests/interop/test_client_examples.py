@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tests.client_trial import try_client
+from tests.client_trial import try_client, try_client_without_key
 from tests.interop.software import TOOLS, found
 
 CLIENTS = Path(__file__).parents[2] / "examples" / "clients"
@@ -28,3 +28,4 @@ def test_the_typescript_client_reads_everything_and_waits_when_it_must(tmp_path:
     compiled = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stdout
     try_client(found("node", package="nodejs"), script.with_suffix(".mjs"), folder=tmp_path)
+    try_client_without_key(found("node", package="nodejs"), script.with_suffix(".mjs"))
