@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final, get_args
 from zlib import crc32
 
@@ -19,14 +20,11 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.access import key_entries as register
 from service.access.api_key import KEY_PREFIX
-from service.baking.baked_file import FORMAT
 from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
 from service.data_set import Totals
-from service.engine.clusters import MAX_CELLS
 from service.engine.map_clusters import map_clusters
-from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.countries import countries_by_name
 from service.loading.dataset import Report, load
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
@@ -37,16 +35,13 @@ from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.features import ClusterCollection, ClusterProperties, StorePage
 from service.model.kinds import FALSE, TRUE
-from service.model.operation import IGNORED_HEADER, MAX_IGNORED
-from service.model.parameters import MAX_DIGITS, file_parameters_of, map_parameters_of, parameters_of
+from service.model.parameters import file_parameters_of, map_parameters_of, parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.reading.batches.diagnostics import Diagnostic, ErrorCode, WarningCode
-from service.reading.fields.field_names import MAX_UNUSED
 from service.reading.file_set.manifest import parse_manifest
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.text.decompression import MAX_RATIO, MAX_SIZE
 from service.safeguards import InvalidRecords
 from service.sampling.sample_data_set import write_sample
 from service.setting import Group
@@ -64,15 +59,11 @@ from service.web.connections.limits import (
     MAX_HOST_CHARACTERS,
     MAX_LINE_BYTES,
     MAX_LINE_END_BYTES,
-    MAX_UNSENT_BYTES,
-    RECEIVE_BYTES,
-    TURN_BYTES,
     Limits,
 )
 from service.web.connections.server import runner
 from service.web.endpoints.metrics import metrics_route
 from service.web.endpoints.probes import Health, Ready, Unready
-from service.web.headers.ignored_parameters import MAX_BYTES
 from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS
 from service.web.pipeline.auth import no_authentication
 from service.web.requests.request_fields import RequestFields
@@ -227,7 +218,6 @@ def test_every_parameter_of_a_map_is_in_the_interface_with_whether_it_is_needed(
     parameters = map_parameters_of(STORES)
     assert needs == {parameter.name: "needed" if parameter.required else "yes" for parameter in parameters}
     assert f"0 to {MAX_ZOOM}" in next(row["Takes"] for row in listed if row["Parameter"] == "`zoom`")
-    assert f"more than {MAX_CELLS:,} cells" in section(INTERFACE, "Clusters for maps")
     members = codes(" ".join(row["Member of a feature"] for row in rows(INTERFACE, "Member of a feature")))
     assert members == ["coordinates", *ClusterProperties.__struct_fields__]
 
@@ -255,12 +245,6 @@ def test_every_searched_field_is_in_the_interface_in_order(resource: Resource) -
     )
     company = [] if resource is COMPANIES else ["name", "domain"]
     assert codes(item) == [*(field.name for field in resource.searched), *company]
-
-
-def test_how_much_is_said_of_ignored_parameters_is_documented() -> None:
-    text = section(INTERFACE, "Unknown parameters")
-    assert f"`{IGNORED_HEADER}`" in text
-    assert f"at most {MAX_IGNORED} names and {MAX_BYTES} bytes" in text
 
 
 @each_resource
@@ -302,7 +286,6 @@ def test_every_status_of_an_error_is_in_the_interface_with_its_headers() -> None
 def test_every_type_of_a_422_is_in_the_interface() -> None:
     types = first_texts(ROOT / "service" / "model", "InvalidValue")
     assert {row["`type`"].strip("`") for row in rows(INTERFACE, "Given")} == types
-    assert f"{MAX_DIGITS:,} digits" in section(INTERFACE, "422")
 
 
 def examples_of_faults() -> Iterator[tuple[str, str, str]]:
@@ -378,25 +361,6 @@ def test_every_limit_is_in_the_interface() -> None:
     assert documented == [*line, *head, *body, *lists, *seconds, f"{limits.connections:,}"]
 
 
-def test_what_a_client_that_does_not_read_costs_is_documented() -> None:
-    documented = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
-    assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in documented
-    assert f"holds at most {MAX_UNSENT_BYTES >> 20} MiB of such responses" in documented
-
-
-def test_the_bounds_on_the_cost_of_a_request_are_documented() -> None:
-    page = (ROOT / "docs/hostile.md").read_text()
-    cost = " ".join(section(page, "What a request without a key costs").split())
-    assert f"`Accept-Encoding` {MAX_MEMBERS} members are read" in cost
-    assert f"{MAX_BODY_PARTS} chunks, and {MAX_BODY_LINE_BYTES:,} bytes of their lines" in cost
-    floods = " ".join(section(page, "Floods").split())
-    sent = TURN_BYTES >> 10
-    assert (
-        f"{(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of a body skipped, or {sent} KiB of a long response sent"
-        in floods
-    )
-
-
 def test_every_field_of_the_access_log_is_documented() -> None:
     documented = named((ROOT / "docs/observing.md").read_text(), "In the log")
     assert documented == list(AccessLogEntry.__struct_fields__)
@@ -422,11 +386,9 @@ def test_every_field_is_in_the_data_format_with_its_kind(resource: Resource) -> 
     assert documented == [(field.name, field.kind.name, "yes" if field.required else "") for field in resource.fields]
 
 
-def test_every_format_and_bound_is_in_the_data_format() -> None:
+def test_every_format_is_in_the_data_format() -> None:
     endings = {ending for name in codes(section(DATA, "Files")) for ending in name.split(".")[1:]}
     assert endings >= {*FORMATS, *COMPRESSIONS}
-    assert f"{MAX_SIZE // 2**20} MiB" in DATA
-    assert f"{MAX_RATIO} times" in DATA
 
 
 def test_every_code_of_a_fault_or_warning_is_in_the_data_format() -> None:
@@ -449,11 +411,6 @@ def test_the_countries_whose_postal_codes_are_checked_are_in_the_data_format() -
     checked = {country.names[0] for country in countries_by_name().values() if country.postal_digits}
     assert listed is not None
     assert set(re.findall(r"\b[A-Z]{2}\b", listed[1])) == checked
-
-
-def test_how_much_is_reported_is_in_the_data_format() -> None:
-    assert f"the first {MAX_LISTED:,} of one code" in section(DATA, "check")
-    assert f"the first {MAX_UNUSED} names" in section(DATA, "Names that are not fields")
 
 
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
@@ -552,9 +509,7 @@ def test_the_key_file_in_the_docs_is_valid_with_every_member() -> None:
     (entry,) = register.read_keys(example.encode())
     assert list(orjson.loads(example)["keys"][0]) == list(register.KeyEntry.__struct_fields__) == named(KEYS, "Member")
     assert entry.limit is not None
-    assert f"a file over {register.MAX_FILE_BYTES >> 20} MiB" in KEYS
     assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
-    assert f"the first {len(entry.id)} digits of its SHA-256" in KEYS
 
 
 def test_the_commands_on_keys_work_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -623,7 +578,6 @@ def test_what_a_store_takes_in_a_baked_file_is_documented_within_a_fiftieth(tmp_
 
 def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:
     assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "as_of", "crc32:ARRAY"])
-    assert f"of another format than `{FORMAT}`" in BAKED
 
 
 def test_numpy_alone_reads_a_baked_file_as_documented(
@@ -660,6 +614,104 @@ def anchors(page: str) -> list[str]:
     """Return the headings of a page as links name them."""
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+
+
+FIGURES: Final = {
+    "interface": """
+        more than {engine.clusters.MAX_CELLS:,} cells have stores
+        at most {model.operation.MAX_IGNORED} names and {web.headers.ignored_parameters.MAX_BYTES} bytes
+        more than {model.parameters.MAX_DIGITS:,} digits
+        longer than {web.headers.links._MAX_QUERY:,} bytes, only `next`
+        the {model.envelope.MAX_FACET_VALUES} most frequent values
+        a radius of {engine.sphere.EARTH_RADIUS:,} m
+        Latitudes beyond {engine.mercator._MAX_LATITUDE} degrees
+        Bodies under {web.headers.content_coding.MIN_BYTES:,} bytes are not compressed
+        up to {settings.Settings().response_cache} MiB
+        within the first {web.connections.limits.MAX_HEAD_BYTES:,} bytes""",
+    "hostile": """
+        timeout: {web.connections.limits.Limits().head_seconds:g} seconds for the whole head
+        up to {web.connections.limits.MAX_LINE_END_BYTES} bytes before each request line
+        or {web.connections.limits.Limits().idle_seconds:g} seconds
+        read nothing for {web.connections.limits.Limits().write_seconds:g} seconds
+        beyond {web.connections.limits.MAX_BODY_BYTES!M} MiB, framing included
+        {web.connections.limits.MAX_BODY_PARTS} chunks and trailers
+        or {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
+        `Accept-Encoding` {web.headers.list_fields.MAX_MEMBERS} members
+        Of a chunked body {web.connections.limits.MAX_BODY_PARTS} chunks
+        and {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
+        {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
+        {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
+        up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
+        at most {web.connections.limits.MAX_UNSENT_BYTES!M} MiB of such responses
+        {engine.ordered_rows._BATCH_ROWS} records or {engine.ordered_rows._BATCH_BYTES!K} KiB
+        more than {engine.long_work.MOST_ROWS:,} rows
+        by default {settings.MAX_CONNECTIONS:,}
+        descriptors less {server.descriptor_limit._RESERVE}
+        has {web.connections.limits.ADMIN_CONNECTIONS} connections of its own""",
+    "keys": """
+        a file over {access.key_entries.MAX_FILE_BYTES!M} MiB
+        the first {access.key_entries._ID_DIGITS} digits of its SHA-256
+        wait for each other up to {files.locks.LOCK_TIMEOUT_SECONDS:g} seconds""",
+    "rates": """
+        up to {access.redis_limiter.MAX_CONCURRENT} queries at once
+        up to {access.memory_limiter.MAX_KEYS:,} recently used keys""",
+    "observing": """
+        truncated to {web.telemetry.access_log._MAX_PATH:,} characters
+        up to {server.access_log_file._MAX_QUEUED_LINES:,} lines
+        The first {web.telemetry.key_counters._MAX_KEYS} names""",
+    "data": """
+        more than {reading.text.decompression.MAX_SIZE!M} MiB
+        more than {reading.text.decompression.MAX_RATIO} times its size
+        more than {reading.file_set.zip_archive.MAX_ENTRIES:,} entries
+        the first {reading.batches.batch.BATCH_SIZE:,} features
+        {reading.isolation.limited_process.MAX_DATA!M} MiB of memory, four times the size of the file
+        and {reading.isolation.limited_process.MAX_SECONDS} s of CPU time
+        more than {reading.formats.parquet.arrow.MAX_RECORDS:,} records
+        the first {reading.fields.field_names.MAX_UNUSED} names
+        more than {reading.values.closed_cells.MAX_TEXTS} different texts
+        the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
+    "mapping": """
+        up to {reading.batches.batch.BATCH_SIZE:,} records
+        the first {reading.formats.json.json_file.SAMPLE:,} records
+        More than {reading.proposal.proposed_flag._MAX_UNKNOWN} such words
+        more than {reading.values.closed_cells.MAX_TEXTS} different texts
+        up to {reading.mapping.toml_document.MAX_SIZE!M} MiB
+        more than {reading.mapping.toml_document._MAX_DOTS:,} dots
+        values have up to {reading.mapping.entries._MAX_TEXT} characters
+        have at most {model.attributes.MOST} each
+        at most {reading.mapping.attribute_entries._MOST_BYTES:,}
+        A separator has up to {reading.mapping.attribute_entries._MAX_SEPARATOR} characters
+        A format has up to {reading.values.date_formats._MAX_LENGTH} characters
+        a list up to {reading.mapping.mapping_options._MAX_FORMATS} formats""",
+    "baked": """
+        of another format than `{baking.baked_file.FORMAT}`
+        at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
+    "operating": """
+        (`{baking.baked_file.FORMAT}`)
+        blocks for {server.workers._HUNG_SECONDS} seconds""",
+    "running": """
+        every `--poll` seconds, {settings.Settings().poll:g} by default
+        `--compile-timeout SECONDS` ({settings.Settings().compile_timeout:g} by default
+        more than {object_stores.upload._PART!M} MiB
+        blocks for {server.workers._HUNG_SECONDS} seconds""",
+    "commands": "sends nothing for {commands.probe._SECONDS} seconds",
+}
+FIGURE: Final = re.compile("{(?P<name>[^}!:]+)(?:!(?P<unit>.))?(?::(?P<format>[^}]+))?}")
+
+
+def figure(found: re.Match[str]) -> str:
+    """Return the value of a constant of the service, or of a default, in a format; `!K` is in KiB, `!M` in MiB."""
+    name, _, default = found["name"].partition("().")
+    value = resolve_name(f"service.{name}")
+    value = getattr(value(), default) if default else value
+    return format(value >> {"K": 10, "M": 20}[found["unit"]] if found["unit"] else value, found["format"] or "")
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_the_figures_in_a_page_are_those_of_the_code(page: str) -> None:
+    text = " ".join((ROOT / "docs" / f"{page}.md").read_text("utf-8").split())
+    sentences = FIGURE.sub(figure, FIGURES[page]).split("\n")
+    assert [sentence for sentence in sentences if sentence.strip() not in text] == []
 
 
 # Names of other programs in the developers' pages, and their options in all.

@@ -13,8 +13,6 @@ import pytest
 from service.loading.dataset import load
 from service.model.attributes import AttributeKind
 from service.read_options import ReadOptions
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.formats.json.json_file import SAMPLE
 from service.reading.mapping.declaration import (
     AttributeTable,
     CompaniesTable,
@@ -55,11 +53,6 @@ def test_every_preset_has_a_section_with_the_command_that_tries_it() -> None:
     assert sorted(re.findall(r"^### `([a-z-]+)`$", MAPPING, re.MULTILINE)) == sorted(PRESETS)
     for preset in PRESETS:
         assert f" --mapping {preset}\n" in section(MAPPING, f"`{preset}`")
-
-
-def test_how_many_records_are_read_for_a_proposal_and_for_paths_is_documented() -> None:
-    assert f"up to {BATCH_SIZE:,} records" in section(MAPPING, "A proposal")
-    assert f"the first {SAMPLE:,} records" in section(MAPPING, "Columns")
 
 
 @pytest.mark.parametrize("example", blocks(MAPPING, "toml"))
