@@ -617,7 +617,11 @@ def anchors(page: str) -> list[str]:
 
 
 FIGURES: Final = {
-    "interface": """
+    "ARCHITECTURE.md": """
+        at most {engine.ordered_rows._BATCH_ROWS} rows or {engine.ordered_rows._BATCH_BYTES!K} KiB
+        every {server.process.GC_THRESHOLD:,} new objects
+        by default {settings.Settings().response_cache}, and {web.pipeline.recent_answers._DOCUMENT_BYTES!M} of documents""",
+    "docs/interface.md": """
         more than {engine.clusters.MAX_CELLS:,} cells have stores
         at most {model.operation.MAX_IGNORED} names and {web.headers.ignored_parameters.MAX_BYTES} bytes
         more than {model.parameters.MAX_DIGITS:,} digits
@@ -628,7 +632,7 @@ FIGURES: Final = {
         Bodies under {web.headers.content_coding.MIN_BYTES:,} bytes are not compressed
         up to {settings.Settings().response_cache} MiB
         within the first {web.connections.limits.MAX_HEAD_BYTES:,} bytes""",
-    "hostile": """
+    "docs/hostile.md": """
         timeout: {web.connections.limits.Limits().head_seconds:g} seconds for the whole head
         up to {web.connections.limits.MAX_LINE_END_BYTES} bytes before each request line
         or {web.connections.limits.Limits().idle_seconds:g} seconds
@@ -648,18 +652,18 @@ FIGURES: Final = {
         by default {settings.MAX_CONNECTIONS:,}
         descriptors less {server.descriptor_limit._RESERVE}
         has {web.connections.limits.ADMIN_CONNECTIONS} connections of its own""",
-    "keys": """
+    "docs/keys.md": """
         a file over {access.key_entries.MAX_FILE_BYTES!M} MiB
         the first {access.key_entries._ID_DIGITS} digits of its SHA-256
         wait for each other up to {files.locks.LOCK_TIMEOUT_SECONDS:g} seconds""",
-    "rates": """
+    "docs/rates.md": """
         up to {access.redis_limiter.MAX_CONCURRENT} queries at once
         up to {access.memory_limiter.MAX_KEYS:,} recently used keys""",
-    "observing": """
+    "docs/observing.md": """
         truncated to {web.telemetry.access_log._MAX_PATH:,} characters
         up to {server.access_log_file._MAX_QUEUED_LINES:,} lines
         The first {web.telemetry.key_counters._MAX_KEYS} names""",
-    "data": """
+    "docs/data.md": """
         more than {reading.text.decompression.MAX_SIZE!M} MiB
         more than {reading.text.decompression.MAX_RATIO} times its size
         more than {reading.file_set.zip_archive.MAX_ENTRIES:,} entries
@@ -670,7 +674,7 @@ FIGURES: Final = {
         the first {reading.fields.field_names.MAX_UNUSED} names
         more than {reading.values.closed_cells.MAX_TEXTS} different texts
         the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
-    "mapping": """
+    "docs/mapping.md": """
         up to {reading.batches.batch.BATCH_SIZE:,} records
         the first {reading.formats.json.json_file.SAMPLE:,} records
         More than {reading.proposal.proposed_flag._MAX_UNKNOWN} such words
@@ -683,18 +687,18 @@ FIGURES: Final = {
         A separator has up to {reading.mapping.attribute_entries._MAX_SEPARATOR} characters
         A format has up to {reading.values.date_formats._MAX_LENGTH} characters
         a list up to {reading.mapping.mapping_options._MAX_FORMATS} formats""",
-    "baked": """
+    "docs/baked.md": """
         of another format than `{baking.baked_file.FORMAT}`
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
-    "operating": """
+    "docs/operating.md": """
         (`{baking.baked_file.FORMAT}`)
         blocks for {server.workers._HUNG_SECONDS} seconds""",
-    "running": """
+    "docs/running.md": """
         every `--poll` seconds, {settings.Settings().poll:g} by default
         `--compile-timeout SECONDS` ({settings.Settings().compile_timeout:g} by default
         more than {object_stores.upload._PART!M} MiB
         blocks for {server.workers._HUNG_SECONDS} seconds""",
-    "commands": "sends nothing for {commands.probe._SECONDS} seconds",
+    "docs/commands.md": "sends nothing for {commands.probe._SECONDS} seconds",
 }
 FIGURE: Final = re.compile("{(?P<name>[^}!:]+)(?:!(?P<unit>.))?(?::(?P<format>[^}]+))?}")
 
@@ -709,7 +713,7 @@ def figure(found: re.Match[str]) -> str:
 
 @pytest.mark.parametrize("page", FIGURES)
 def test_the_figures_in_a_page_are_those_of_the_code(page: str) -> None:
-    text = " ".join((ROOT / "docs" / f"{page}.md").read_text("utf-8").split())
+    text = " ".join((ROOT / page).read_text("utf-8").split())
     sentences = FIGURE.sub(figure, FIGURES[page]).split("\n")
     assert [sentence for sentence in sentences if sentence.strip() not in text] == []
 
