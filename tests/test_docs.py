@@ -620,7 +620,7 @@ FIGURES: Final = {
     "ARCHITECTURE.md": """
         at most {engine.ordered_rows._BATCH_ROWS} rows or {engine.ordered_rows._BATCH_BYTES!K} KiB
         every {server.process.GC_THRESHOLD:,} new objects
-        by default {settings.Settings().response_cache}, and {web.pipeline.recent_answers._DOCUMENT_BYTES!M} of documents""",
+        and {web.pipeline.recent_answers._DOCUMENT_BYTES!M} of documents""",
     "docs/interface.md": """
         more than {engine.clusters.MAX_CELLS:,} cells have stores
         at most {model.operation.MAX_IGNORED} names and {web.headers.ignored_parameters.MAX_BYTES} bytes
