@@ -179,3 +179,10 @@ class ServiceUnavailable(RequestError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     headers = MappingProxyType({"Retry-After": "1"})
+
+
+class TooManyLongQueries(ServiceUnavailable):
+    """The data is still being loaded, or too many long queries wait; retry after `Retry-After` seconds."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many queries wait that take long")

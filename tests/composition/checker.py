@@ -58,7 +58,8 @@ class Checker:
 
     def _check(self, sent: Sent, reply: Reply, edition: Edition, config: Configuration) -> None:
         limited = reply.status == 429 and sent.request.field("x-api-key") == LOW_RATE_KEY
-        wanted = expected_reply(Case(sent.request, edition, config, self.ledger, limited))
+        busy = reply.status == 503 and sent.contended and config.impatient
+        wanted = expected_reply(Case(sent.request, edition, config, self.ledger, limited, busy))
         if reply.status != wanted.status:
             promise, why = _UNDUE.get(reply.status, ("status", "wrong status"))
             raise self._violation(promise, f"{why}: {reply.status}, expected {wanted.status}", sent, reply)

@@ -32,6 +32,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     origin       the origin that may read replies, `*` for any
     rate_fields  whether replies have the fields of rates
     module       runs `store-directory`
+    impatient    whether a key has one long query at a time, and every query may be one
     """
 
     name: str
@@ -41,6 +42,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     rate_fields: bool
     options: Sequence[str] = ()
     module: str = "service"
+    impatient: bool = False
 
     def arguments(self, data: Path, keys: Path) -> list[str | Path]:
         """Return the arguments of `serve`."""
@@ -63,6 +65,7 @@ SERVICES: Final[Sequence[Configuration]] = (
         rate_fields=False,
         options=("--response-cache", "1"),  # smaller than the answers of a run: entries are evicted
         module="tests.composition.impatient_service",
+        impatient=True,
     ),
     Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True, options=("--no-copy",)),
 )

@@ -32,7 +32,9 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 304, 422)), 1),
     **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
     **dict.fromkeys(("documents 200", "documents 304"), 0.5),
-    **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
+    **dict.fromkeys(
+        ("status 204", "status 503", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1
+    ),
 }
 
 

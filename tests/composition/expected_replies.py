@@ -36,19 +36,25 @@ from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
 _STORES: Final = "/stores"
+_MAP: Final = "/clusters"
 _VERSION: Final = "X-Dataset-Version"
 _LONG: Final = 1 << 20
 _IGNORED: Final = "X-Ignored-Parameters"
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A request to a service that serves a data set; `limited` if the key is over its rate."""
+    """A request to a service that serves a data set.
+
+    limited  whether the key is over its rate
+    busy     whether it has another long query, so that this one is refused if it is run
+    """
 
     request: Request
     edition: Edition
     config: Configuration
     ledger: Ledger
     limited: bool = False
+    busy: bool = False
 
     @property
     def answered(self) -> bool:
@@ -177,6 +183,8 @@ def _variant(case: Case) -> Expected:
     coding = negotiated(accepted, _LONG if of_file else len(body))
     vary = _VARY | ({"accept"} if target.question.resource == _STORES else set())
     status, tagged = decide(case.request, edition.modified, frozenset(sendable.values()), sendable[coding], case.ledger)
+    if case.busy and _runs_query(case, status):
+        return error(503, problem=case.problem, fields={"Retry-After": "1"})
     if status == 412:
         return error(412, problem=case.problem, fields={_VERSION: None})
     modified = None if edition.modified is None else formatdate(edition.modified, usegmt=True)
@@ -195,6 +203,14 @@ def _variant(case: Case) -> Expected:
     }
     fields["Content-Encoding"] = None if coding == "identity" else coding
     return Expected(status=200, fields=fields, vary=vary, plain=body, tagged=tagged)
+
+
+def _runs_query(case: Case, status: int) -> bool:
+    """Return whether a query is run for a reply: clusters are before any 412, others unless a tag decides."""
+    resource, named = case.request.target.question.resource, case.request.field("If-None-Match")
+    if not RESOURCES.get(resource):  # a record, which has no parameters
+        return False
+    return status == 200 or (resource == _MAP if status == 412 else named in ("", "*"))
 
 
 def _of_file(case: Case) -> Mapping[str, str | None]:

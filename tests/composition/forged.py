@@ -66,9 +66,9 @@ class Forger:
         self._number += 1
         return Sent(self._number, CONFIG.name, request)
 
-    def right(self, sent: Sent, edition: Edition) -> Reply:
-        """Return the right reply from a data set."""
-        wanted = expected_reply(Case(sent.request, edition, CONFIG, self.checker.ledger))
+    def right(self, sent: Sent, edition: Edition, *, busy: bool = False) -> Reply:
+        """Return the right reply from a data set, while the key has another long query or not."""
+        wanted = expected_reply(Case(sent.request, edition, CONFIG, self.checker.ledger, busy=busy))
         fields = {name: "x" if value is SOME else value for name, value in wanted.fields.items() if value is not None}
         fields |= {REQUEST_ID: sent.identifier, "Vary": ", ".join(sorted(wanted.vary))}
         body = b""

@@ -1,8 +1,10 @@
-"""The service, where every query that looks at rows is a long one."""
+"""The service, where every query that looks at rows is a long one, and a key has one at a time."""
 
 from service.__main__ import main
 from service.engine import long_work
+from service.web.pipeline import long_queries
 
 if __name__ == "__main__":
     long_work.MOST_ROWS = 0
+    long_queries.MOST_OF_A_KEY = 1
     main()

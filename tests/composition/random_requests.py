@@ -119,7 +119,7 @@ class FieldChoice(msgspec.Struct, frozen=True):
 
 
 FIELDS: Final[Sequence[FieldChoice]] = (
-    FieldChoice("Accept", 0.35, _any([*ACCEPTS, *OF_GEO_JSON, *OF_GEO_JSON, BROWSER])),
+    FieldChoice("Accept", 0.35, _any([*ACCEPTS, *3 * OF_GEO_JSON, BROWSER])),
     FieldChoice("Accept-Encoding", 0.85, _any(ENCODINGS)),
     FieldChoice("Prefer", 0.15, _any(list(PREFERENCES))),
     FieldChoice("Origin", 0.3, _any(ORIGINS)),

@@ -33,12 +33,18 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """A request that was sent: its number in the run, 0 while waiting for a reload, and the name of the service."""
+    """A request that was sent.
+
+    number     in the run, 0 while waiting for a reload
+    service    the name of the service
+    contended  whether one with the same key may be answered at the same time
+    """
 
     number: int
     service: str
     request: Request
     closes: bool = False
+    contended: bool = False
 
     @property
     def identifier(self) -> str:

@@ -31,7 +31,7 @@ def _described(document: Mapping[str, Any]) -> Described:
 
 
 class Service:
-    """A service with one persistent connection to each of its workers.
+    """A service with one persistent connection to each of its workers, or two to its only one.
 
     loaded      the data set that was published last; `latest` is the latest time of any
     _published  the data sets published so far that replies tell apart, in order
@@ -49,7 +49,9 @@ class Service:
         self._last_document = ""
         self.counters, self.budget = CoverageCounters(), RateBudget(config.workers)
         self.persistent = (
-            [self.connect()] if config.workers == 1 else connections_to_all_workers(running, self._connected)
+            [self.connect(), self.connect()]
+            if config.workers == 1
+            else connections_to_all_workers(running, self._connected)
         )
 
     def __str__(self) -> str:

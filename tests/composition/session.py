@@ -12,6 +12,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from msgspec.structs import replace
+
 from tests.composition.checker import Checker
 from tests.composition.configurations import KEY, PLAIN_KEY, SERVICES, write_keys
 from tests.composition.coverage_counters import CoverageCounters
@@ -131,10 +133,12 @@ class _Session:
 
     def _batches(self, service: Service) -> Iterator[tuple[Pipeline, list[Sent]]]:
         """Yield connections to a service with the requests to send on each."""
-        for connection in service.persistent:
-            yield connection, self._batch(service)
+        asked = [(connection, self._batch(service)) for connection in service.persistent]
         if self._draws.happens(_SHORT_LIVED):
-            yield service.connect(), self._batch(service, closes=True)
+            asked.append((service.connect(), self._batch(service, closes=True)))
+        for connection, batch in asked:
+            others = {sent.request.field(KEY) for other, sents in asked if other is not connection for sent in sents}
+            yield connection, [replace(sent, contended=sent.request.field(KEY) in others) for sent in batch]
 
     def _batch(self, service: Service, *, closes: bool = False) -> list[Sent]:
         drawn = [random_request(self._draws, self._seen) for _ in range(self._draws.weighted(_BATCHES))]

@@ -3,11 +3,12 @@
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from tests.composition.checker import Violation
 from tests.composition.configurations import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
 from tests.composition.coverage_counters import CoverageCounters
-from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked, rejected
+from tests.composition.forged import COMPANIES, CONFIG, NEW, OLD, STORES, Forger, altered, asked, rejected
 from tests.composition.rate_budget import RateBudget
 from tests.composition.request import REQUEST_ID, Request
 
@@ -61,6 +62,22 @@ def test_another_status_is_rejected(request_: Request) -> None:
         sent = forger.send(request_)
         with pytest.raises(Violation):
             forger.check(sent, altered(right, {REQUEST_ID: sent.identifier}, status=status), NEW)
+
+
+def test_a_503_is_accepted_if_the_key_may_have_another_long_query_and_this_one_is_run() -> None:
+    forger, impatient = Forger(), replace(CONFIG, impatient=True)
+    tag = forger.ask(asked(STORES)).etag
+    run = asked(STORES), asked(STORES, "HEAD"), asked(STORES, If_None_Match="*"), asked("/clusters", If_Match='"other"')
+    for request in run:
+        sent = forger.send(request)
+        reply = forger.right(sent, NEW, busy=True)
+        assert reply.status == 503
+        forger.checker.check(replace(sent, contended=True), reply, [NEW], impatient)
+        for contended, config in ((False, impatient), (True, CONFIG)):
+            with pytest.raises(Violation, match=r"^status: "):
+                forger.checker.check(replace(sent, contended=contended), reply, [NEW], config)
+    for request in (asked("/companies/acme"), asked(STORES, If_None_Match=tag), asked(STORES, If_Match='"other"')):
+        assert forger.right(forger.send(request), NEW, busy=True).status != 503
 
 
 def test_the_reply_to_another_request_is_rejected() -> None:

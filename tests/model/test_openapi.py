@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import Box
-from service.model.errors import RequestError
+from service.model.errors import RequestError, TooManyLongQueries
 from service.model.features import STORE_MEMBERS
 from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
@@ -155,8 +155,14 @@ def test_every_error_is_documented_for_every_operation_that_can_return_it(
     paths = document["paths"] if error in ALWAYS else PROTECTED
     for path in paths:
         reported = operation(document, path)["responses"][str(error.status.value)]
-        assert reported["description"] == error.meaning
+        assert reported["description"] in (error.meaning, *(each.meaning for each in error.__subclasses__()))
         assert set(error.headers) <= set(reported.get("headers", ()))
+
+
+def test_too_many_long_queries_are_documented_where_a_query_may_be_long(document: Any) -> None:
+    described = {path: operation(document, path)["responses"]["503"]["description"] for path in PROTECTED}
+    may_be = [path for path, description in described.items() if description == TooManyLongQueries.meaning]
+    assert may_be == [path for path in PROTECTED if "{" not in path]
 
 
 @pytest.mark.parametrize("path", ["/stores/{store_id}", "/companies/{company_id}"])

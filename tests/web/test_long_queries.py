@@ -5,16 +5,22 @@ import gc
 from collections.abc import Iterator
 from threading import Event
 
+import msgspec
 import pytest
 
 from service.engine import clusters, long_work
+from service.model.operation import KEY_HEADER
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.formats import engine_thread
+from service.web.formats import engine_thread, whole_result
+from service.web.formats.engine_thread import found
+from service.web.pipeline.app import App
+from service.web.pipeline.auth import no_authentication
+from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient
-from tests.web.connections.harness import Wire
-from tests.web.live import DEFAULTS, HEADERS, KEY, authentication, stable_fields
+from tests.web.connections.harness import Wire, settle
+from tests.web.live import DEFAULTS, KEY, authentication, stable_fields
 from tests.web.reply import ask
 
 ACCEPTS = ((), ("Accept: application/geo+json",), ("If-None-Match: *", "Accept-Encoding: gzip"), ('If-Match: "other"',))
@@ -37,16 +43,33 @@ def every_query_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def busy_thread() -> Iterator[Event]:
-    """Keep the thread busy until the event is set."""
+    """Keep the threads busy until the event is set."""
     done = Event()
-    engine_thread._THREAD.submit(done.wait)  # noqa: SLF001 - it has no other name
+    for thread in (engine_thread._THREAD, whole_result._SORTING):  # noqa: SLF001 - they have no other names
+        thread.submit(done.wait)
     yield done
     done.set()
 
 
-def request(target: str) -> bytes:
-    lines = (f"GET {target} HTTP/1.1", "Host: t", *(f"{name}: {value}" for name, value in HEADERS.items()), "", "")
-    return "\r\n".join(lines).encode()
+def request(target: str, key: str = KEY) -> bytes:
+    return f"GET {target} HTTP/1.1\r\nHost: t\r\n{KEY_HEADER}: {key}\r\n\r\n".encode()
+
+
+async def waiting(app: App, target: str, *keys: str) -> list[Wire]:
+    """Return connections that have sent a query each, which is another one for each, with these keys."""
+    wires = [Wire(app) for _ in keys]
+    for number, (wire, key) in enumerate(zip(wires, keys, strict=True), 1):
+        wire.unread += request(f"{target}&limit={number}", key)
+        wire.deliver()
+    await settle()
+    return wires
+
+
+async def answered(*wires: Wire) -> list[int]:
+    """Return the statuses of the responses, once each connection has one."""
+    while not all(wire.statuses for wire in wires):  # noqa: ASYNC110 - what is waited for is not in this loop
+        await asyncio.sleep(0)
+    return [status for wire in wires for status in wire.statuses]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -74,9 +97,71 @@ async def test_others_are_answered_while_a_query_waits_for_the_thread(
         await fast.send(request(f"/stores?limit=2&page_num={number + 1}"))
         assert (len(fast.statuses), slow.statuses) == (number + 1, [])
     busy_thread.set()
-    while not slow.statuses:  # noqa: ASYNC110 - what is waited for is not in this loop
-        await asyncio.sleep(0)
-    assert slow.statuses == [200]
+    assert await answered(slow) == [200]
+
+
+@pytest.mark.usefixtures("every_query_is_long")
+@pytest.mark.parametrize("target", ["/stores?country=CA", "/stores.csv?country=CA"])
+async def test_a_query_whose_client_has_left_is_not_begun(
+    snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
+) -> None:
+    await serve(snapshots, folder)
+    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
+    for _ in range(2 * MOST_OF_A_KEY):
+        (wire,) = await waiting(app, target, KEY)
+        wire.drop(ConnectionResetError())
+        await settle()
+    other = await waiting(app, "/companies?q=a", KEY)
+    busy_thread.set()
+    assert await answered(*other) == [200]
+    assert snapshots.current is not None
+    assert not list(snapshots.current.dataset.stores.selections)
+    counted = next(each for each in app.traffic.collect() if each.name == "store_directory_http_requests")
+    counts = {sample.labels["status"]: sample.value for sample in counted.samples if sample.name.endswith("_total")}
+    assert counts == {"200": 1, "499": 2 * MOST_OF_A_KEY}
+
+
+@pytest.mark.usefixtures("every_query_is_long")
+@pytest.mark.parametrize("target", [LONG[0], LONG[-1], "/stores.csv?country=CA", "/stores.ndjson?near=1,2"])
+async def test_a_key_has_few_long_queries_at_a_time_and_the_next_is_a_503(
+    snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
+) -> None:
+    await serve(snapshots, folder)
+    app = make_site(snapshots, authentication([KEY, "other"]), DEFAULTS).public
+    *first, refused, other = await waiting(app, target, *[KEY] * MOST_OF_A_KEY, KEY, "other")
+    assert ([*map(len, (wire.statuses for wire in first))], other.statuses) == ([0] * MOST_OF_A_KEY, [])
+    assert await answered(refused) == [503]
+    assert b"\r\nRetry-After: 1\r\n" in refused.received
+    assert b"\r\nCache-Control: no-store\r\n" in refused.received
+    busy_thread.set()
+    assert await answered(*first, other) == [200] * (MOST_OF_A_KEY + 1)
+    refused.received.clear()
+    refused.unread += request(f"{target}&limit={MOST_OF_A_KEY + 1}")
+    refused.deliver()
+    assert await answered(refused) == [200]
+
+
+@pytest.mark.usefixtures("every_query_is_long")
+async def test_a_process_has_a_bound_of_long_queries_also_without_keys(
+    snapshots: SnapshotHolder, folder: Data, busy_thread: Event
+) -> None:
+    await serve(snapshots, folder)
+    app = make_site(snapshots, no_authentication, msgspec.structs.replace(DEFAULTS, no_auth=True)).public
+    *first, refused = await waiting(app, LONG[0], *[""] * (MOST + 1))
+    assert (await answered(refused), any(wire.statuses for wire in first)) == ([503], False)
+    busy_thread.set()
+    assert await answered(*first) == [200] * MOST
+
+
+@pytest.mark.usefixtures("every_query_is_long")
+@pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, MemoryError, asyncio.InvalidStateError])
+async def test_any_error_in_the_thread_is_an_error_of_the_request(error: type[Exception]) -> None:
+    def fails() -> None:
+        long_work.announce(1)
+        raise error
+
+    with pytest.raises(RuntimeError if error is StopIteration else error):
+        await found(fails)
 
 
 @pytest.mark.usefixtures("every_query_is_long")
@@ -90,8 +175,7 @@ async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
     await asyncio.sleep(0)
     await serve(snapshots, data)
     busy_thread.set()
-    while not wire.statuses:  # noqa: ASYNC110 - what is waited for is not in this loop
-        await asyncio.sleep(0)
+    await answered(wire)
     assert [list(cache) for cache in snapshots.caches] == [[], []]
 
 
@@ -106,8 +190,18 @@ async def test_an_answer_leaves_no_error_to_the_garbage_collector(
     wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
     wire.unread += request(target)
     wire.deliver()
-    while not wire.statuses:  # noqa: ASYNC110 - what is waited for is not in this loop
-        await asyncio.sleep(0)
-    assert wire.statuses == [200 if target == LONG[0] else 422]
+    assert await answered(wire) == [200 if target == LONG[0] else 422]
     engine_thread._THREAD.submit(int).result()  # noqa: SLF001 - it has done with the query before
     assert not [each for each in gc.get_objects() if isinstance(each, Exception)]
+
+
+@pytest.mark.usefixtures("uncollected", "every_query_is_long")
+async def test_a_client_that_leaves_leaves_no_error_to_the_garbage_collector(
+    snapshots: SnapshotHolder, folder: Data, busy_thread: Event
+) -> None:
+    await serve(snapshots, folder)
+    (wire,) = await waiting(make_site(snapshots, authentication([KEY]), DEFAULTS).public, LONG[0], KEY)
+    wire.drop(ConnectionResetError())
+    await settle()
+    busy_thread.set()
+    assert not [each for each in gc.get_objects() if isinstance(each, BaseException)]

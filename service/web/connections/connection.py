@@ -127,12 +127,15 @@ class Connection(asyncio.BufferedProtocol):
         self._listener.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Discard the received bytes. The current response is completed, but not sent; a stream ends."""
+        """Discard the received bytes, cancel what waits for a response, and end a stream."""
         if isinstance(exc, TimeoutError):  # TCP_USER_TIMEOUT, which a busy process may notice before its own timeout
             self._listener.app.traffic.count(Event.WRITE_TIMEOUT)
         self._received.clear()
         self._rest.clear()
         self._end_stream()
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None  # its error refers to this connection
         self._listener.unsent.remove(self)
         self._listener.disconnected(self)
 

@@ -9,7 +9,7 @@ from service.model.features import ClusterCollection
 from service.model.operation import GEO_JSON, Operation
 from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser
-from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
+from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
 from service.web.formats.cluster_collection import GeoJsonClusters
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.request_parameters import parser
@@ -38,7 +38,7 @@ def cluster_route(data: ServedData) -> ResourceRoute:
             "cell of a Web-Mercator grid are a feature of GeoJSON, with their number and mean position, and a single "
             f"one also with some of its members. At most {MAX_CELLS:,} cells.",
             responses={HTTPStatus.OK: (ClusterCollection,)},
-            errors=DATA_ERRORS,
+            errors=QUERY_ERRORS,
             parameters=map_parameters_of(schema.stores),
             media_type=GEO_JSON,
             protected=True,

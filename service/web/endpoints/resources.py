@@ -18,6 +18,7 @@ from service.model.errors import (
     OtherVersion,
     PreconditionFailed,
     ServiceUnavailable,
+    TooManyLongQueries,
     TooManyRequests,
     Unauthorized,
     UnprocessableContent,
@@ -39,7 +40,8 @@ from service.web.pipeline.request_parameters import parser
 from service.web.pipeline.routes import Call, ResourceRoute
 
 TAG: Final = "directory"
-DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
+_DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent)
+QUERY_ERRORS: Final = (*_DATA_ERRORS, TooManyLongQueries)
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
 
@@ -109,7 +111,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
             "no record is on two pages, and none is missing.",
             responses={HTTPStatus.OK: _pages(described)},
-            errors=DATA_ERRORS,
+            errors=QUERY_ERRORS,
             parameters=parameters_of(described),
             others={GEO_JSON: (page_of_features(described),)} if has_places else {},
             protected=True,
@@ -144,7 +146,7 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
             summary=f"Get a {noun}",
             description=f"Returns the {noun} with this identifier.",
             responses={HTTPStatus.OK: (schema.of(resource).record,)},
-            errors=(*DATA_ERRORS, NotFound),
+            errors=(*_DATA_ERRORS, ServiceUnavailable, NotFound),
             segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
             protected=True,
         )

@@ -14,7 +14,7 @@ from service.model.operation import CSV, GEO_JSON, NDJSON, Operation
 from service.model.parameters import file_parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
-from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
+from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
 from service.web.formats.whole_result import WholeResult
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.request_parameters import parser
@@ -58,7 +58,7 @@ def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Tabl
             description=f"Returns all {resource.name} that match all conditions, in a total order, as {form}. The file "
             "is made while it is sent.",
             responses={HTTPStatus.OK: (body(described),)},
-            errors=DATA_ERRORS,
+            errors=QUERY_ERRORS,
             parameters=file_parameters_of(described, ending),
             media_type=media_type,
             is_file=True,

@@ -1,6 +1,5 @@
 """Files of whole results, made while they are sent."""
 
-import asyncio
 from typing import ClassVar, Final
 
 from aiohttp import hdrs
@@ -17,6 +16,7 @@ from service.model.records import Resource
 from service.web.answers.stream import Stream
 from service.web.formats.engine_thread import found
 from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.pipeline.long_queries import in_turn
 from service.web.pipeline.plan import Body, BodyFormat
 
 # Sorts many rows by distance, one query at a time: it takes memory.
@@ -41,7 +41,7 @@ class WholeResult(BodyFormat, frozen=True, eq=False):
             order = await found(order.marked)
         nbytes = 0
         if isinstance(order, DistanceOrder):
-            order = await asyncio.get_running_loop().run_in_executor(_SORTING, order.listed)
+            order = await in_turn(_SORTING, order.listed)
             nbytes = order.nbytes
         pieces = self.write(self.resource, self.table, self.query, order)
         return Body((), order.total, stream=Stream(pieces, nbytes))

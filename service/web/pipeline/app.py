@@ -1,5 +1,6 @@
 """The service as a function from request to response."""
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -26,13 +27,14 @@ from service.web.headers.prefer import STRICT_APPLIED
 from service.web.headers.request_id import REQUEST_ID
 from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
+from service.web.pipeline.long_queries import current_key
 from service.web.pipeline.rate_limiting import make_rate_limits
 from service.web.pipeline.recent_answers import ANSWER_HIT, RecentAnswers
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import without_trailing_slash
-from service.web.telemetry.counters import UNMATCHED
+from service.web.telemetry.counters import ABANDONED, UNMATCHED
 from service.web.telemetry.observer import Exchange, Observer
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
@@ -66,10 +68,11 @@ class App:
         self._server_timing = settings.server_timing
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
         self._answers = RecentAnswers(snapshots, settings.response_cache << 20, self.traffic.count)
-        self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=not settings.no_auth))
+        self._needs_key = not settings.no_auth
+        self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
     async def __call__(self, request: Request) -> Response:
-        """Answer a request. Never raises."""
+        """Answer a request. Raises nothing but the cancellation of the request."""
         started = perf_counter()
         fields, method, path = request.fields, request.method, request.path
         route, segment = self._routes.find(path)
@@ -81,6 +84,9 @@ class App:
         except RequestError as error:
             answer, closes = self._error_answer(error, fields, protected=protected), error.closes
             error.__traceback__ = None  # which would make a cycle
+        except asyncio.CancelledError:
+            self._ended(exchange, Answer((), status=ABANDONED), started)
+            raise
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             _log.exception("request %s to %s failed", exchange.request_id, name)
             answer = self._error_answer(InternalServerError(), fields, protected=protected)
@@ -126,7 +132,7 @@ class App:
         return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
 
     def _ended(self, exchange: Exchange, answer: Answer, started: float) -> None:
-        """Record an answer when its stream has ended."""
+        """Record an answer when its stream or its request has ended."""
         self._observer.answered(exchange, answer, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
@@ -142,6 +148,7 @@ class App:
             exchange.principal = principal = self._authenticate(fields)
             if principal.rate is not None:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
+            current_key.set(principal.name if self._needs_key else None)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
         return await self._answers.answer(route, segment, request)

@@ -21,7 +21,9 @@ _OTHER: Final = "other"
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", _OTHER)
 # The label of requests without a route.
 UNMATCHED: Final = "unmatched"
-_STATUSES: Final = tuple(status.value for status in HTTPStatus)
+# The status of a request that was cancelled before its response was made, as nginx has it: the client has left.
+ABANDONED: Final = 499
+_STATUSES: Final = (*(status.value for status in HTTPStatus), ABANDONED)
 _STATUS_INDEX: Final = {status: index for index, status in enumerate(_STATUSES)}
 _BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _NANOSECONDS: Final = 1e9

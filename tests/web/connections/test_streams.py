@@ -106,8 +106,8 @@ async def test_a_client_that_goes_away_before_the_head_ends_it() -> None:
     wire = Wire(app := StreamApp())
     app.gate.clear()
     await wire.send(GET)
-    wire.drop(ConnectionResetError())
     app.gate.set()
+    wire.drop(ConnectionResetError())
     await settle()
     assert (app.made, app.ended) == (0, [0])
 
