@@ -13,7 +13,6 @@ import pytest
 
 from service.baking.baked_file import write_baked
 from service.engine.page import page
-from service.files.spool import Spools
 from service.loading.dataset import load
 from service.model.kinds import fold
 from service.model.query import QueryParser
@@ -21,7 +20,7 @@ from service.model.records import STORES
 from service.sampling.sample_data_set import SampleFormat, write_sample
 from tests.baking.random_data_sets import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
-from tests.engine.ranked_keys import TINY
+from tests.engine.ranked_keys import IN_FILES
 from tests.recording import check_recorded, fingerprint
 
 WHITE_SPACE = [
@@ -47,7 +46,7 @@ def test_a_data_set_has_one_version_and_gives_one_baked_file(folder: Path, tmp_p
 
 def test_a_sample_whose_records_wait_in_files_gives_one_baked_file(tmp_path: Path) -> None:
     write_sample(tmp_path / "data", stores=200, companies=10, seed=1, file_format=SampleFormat.CSV)
-    dataset, file = load(tmp_path / "data", spools=Spools(memory=TINY)).dataset, tmp_path / "set.baked"
+    dataset, file = load(tmp_path / "data", spools=IN_FILES).dataset, tmp_path / "set.baked"
     assert dataset is not None
     write_baked(dataset, file)
     check_recorded("baked_sample", [f"version: {dataset.version}", f"file: {fingerprint(file.read_bytes())}"])

@@ -12,13 +12,12 @@ from service.engine.column import join_keys
 from service.engine.page import page
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
-from service.files.spool import Spools
 from service.model.envelope import Facet as EncodedFacet
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
 from tests.engine.oracle import Answer, Collection, Facet, Form, Pairs, Record
-from tests.engine.ranked_keys import TINY
+from tests.engine.ranked_keys import IN_FILES
 
 COLLECTIONS = {STORES.name: oracle.STORES, COMPANIES.name: oracle.COMPANIES}
 
@@ -122,7 +121,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         key=resource.identifier,
         searched=[field.name for field in resource.searched],
         coordinates=resource.coordinates,
-        spools=Spools(memory=TINY),
+        spools=IN_FILES,
     )
     members = COLLECTIONS[resource.name].members
     rows = b"".join(json.dumps(oracle.part(record, members)).encode() + b"\n" for record in made)

@@ -1,18 +1,20 @@
-"""Normalized keys, ranked in spools of a few bytes: all that the engine makes of them goes through files."""
+"""Normalized keys, ranked in spools of a byte: all that the engine makes of them goes through files."""
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
 
 from service.engine.column import join_keys
 from service.engine.ranking import Codes, rank
 from service.engine.string_array import StringArray
 from service.files.spool import Spools
 
-TINY = 1 << 10  # bytes of memory: a spool has one of them
+# Spools of which each has a byte in memory. Their files are many, and on a disk take longer than all the rest.
+IN_FILES: Final = Spools(Path("/dev/shm"), 1 << 10)  # noqa: S108 - such a file has no name
 
 
-def ranked(keys: Iterable[str | None], memory: int = TINY) -> tuple[Codes, StringArray]:
+def ranked(keys: Iterable[str | None]) -> tuple[Codes, StringArray]:
     """Return the codes of keys, and the sorted distinct ones."""
-    spools = Spools(memory=memory)
-    spool = spools.new()
+    spool = IN_FILES.new()
     spool.append(join_keys(list(keys)))
-    return rank(spool, spools)
+    return rank(spool, IN_FILES)

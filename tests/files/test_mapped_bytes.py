@@ -5,8 +5,7 @@ from io import BytesIO
 from hypothesis import given, strategies as st
 
 from service.files.mapped_bytes import MappedBytes, open_bytes
-from service.files.spool import Spools
-from tests.engine.ranked_keys import TINY
+from tests.engine.ranked_keys import IN_FILES
 
 _BYTES = st.binary(min_size=2) | st.lists(st.sampled_from([b"\r", b"\n", b"a"]), min_size=2).map(b"".join)
 _OFFSETS = st.integers(0, 9)
@@ -14,7 +13,7 @@ _OFFSETS = st.integers(0, 9)
 
 def mapped(content: bytes) -> MappedBytes:
     """Return bytes, at least two, mapped from a file."""
-    spool = Spools(memory=TINY).new()
+    spool = IN_FILES.new()
     spool.append(content)
     found = spool.content()
     assert isinstance(found, MappedBytes)

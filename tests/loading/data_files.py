@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from service.files.spool import Spools
 from service.loading.dataset import Loaded, load
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import Batch
@@ -16,7 +15,7 @@ from service.reading.batches.diagnostics import Diagnostic
 from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import FORMATS
 from service.reading.resource_records import RecordReader
-from tests.engine.ranked_keys import TINY
+from tests.engine.ranked_keys import IN_FILES
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -75,7 +74,7 @@ def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
         old.unlink()
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    return load(folder, spools=Spools(memory=TINY))
+    return load(folder, spools=IN_FILES)
 
 
 def read_batches(form: str, stored: bytes, resource: Resource) -> Iterator[Batch]:

@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from service.files.spool import Spools
 from service.loading.dataset import load
 from service.read_options import ReadOptions
-from tests.engine.ranked_keys import TINY
+from tests.engine.ranked_keys import IN_FILES
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
 from tests.workbooks import Value, ods, xlsx
 from tests.zip_archives import zipped
@@ -185,7 +184,7 @@ def test_the_same_records_in_any_form_give_the_same_tables(form: Form) -> None:
     """All of what is read goes through spools."""
     with TemporaryDirectory() as folder:
         path, options = contained(form, Path(folder))
-        loaded = load(path, options=options, spools=Spools(memory=TINY))
+        loaded = load(path, options=options, spools=IN_FILES)
         twin = load_files(Path(folder) / "twin", {"stores.json": as_json(STORES), "companies.json": as_json(COMPANIES)})
     assert loaded.report.errors == twin.report.errors == []
     assert loaded.dataset is not None
