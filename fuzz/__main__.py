@@ -1,8 +1,9 @@
 """Fuzz everything that reads untrusted bytes: `python -m fuzz`.
 
-First, hypothesis sends the service requests of any kind, and each response is compared with that of its model. Then
-running services get random requests. Then the CPU time of each reader is measured on inputs of n, 2n and 4n bytes. Then
-atheris fuzzes each target; its corpus and findings are in `fuzz/found`, where the next run continues.
+First, hypothesis sends the service requests of any kind, and each response is compared with that of its model; and the
+properties of the tests are tried with random examples. Then running services get random requests. Then the CPU time of
+each reader is measured on inputs of n, 2n and 4n bytes. Then atheris fuzzes each target; its corpus and findings are in
+`fuzz/found`, where the next run continues.
 """
 
 import sys
@@ -13,12 +14,13 @@ from typing import Final
 
 import click
 
-from fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity
+from fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity, try_properties
 from fuzz.readers import READERS
 from fuzz.targets import TARGETS
 
 _SECONDS: Final = 120
 _GROWTH_SECONDS: Final = 150
+_SEEDED: Final = ("model", "properties", "composition")
 _SEEDS: Final = 1_000_000_000
 _TIME_LIMIT: Final = f"""\
 Time limit of one target.  [default: {_SECONDS}; composition: none; growth: {_GROWTH_SECONDS} of CPU time]"""
@@ -26,16 +28,17 @@ _ROW: Final = "{:<12} {:>10} {:>8} {:>9} {:>9} {:>9}"
 
 
 @click.command()
-@click.argument("names", metavar="[TARGET]…", nargs=-1, type=click.Choice(["model", "composition", "growth", *TARGETS]))
+@click.argument("names", metavar="[TARGET]…", nargs=-1, type=click.Choice([*_SEEDED, "growth", *TARGETS]))
 @click.option("--cases", default=100_000, show_default=True, help="Requests that are compared with the model.")
 @click.option("--runs", default=100_000, show_default=True, help="Runs of each target.")
 @click.option("--seconds", type=int, help=_TIME_LIMIT)
-@click.option("--seed", type=int, help="First seed of composition, to repeat a finding.  [default: random]")
+@click.option("--seed", type=int, help=f"First seed of {', '.join(_SEEDED)}, to repeat a finding.  [default: random]")
 def main(*, names: Sequence[str], cases: int, runs: int, seconds: int | None, seed: int | None) -> None:
     """Print a line per campaign; exit with 1 if one has a finding."""
     first = randrange(_SEEDS) if seed is None else seed
     campaigns: dict[str, Callable[[], Campaign]] = {
-        "model": partial(compare_with_model, cases),
+        "model": partial(compare_with_model, cases, seed=first),
+        "properties": partial(try_properties, seed=first),
         "composition": partial(compose, seed=first, seconds=seconds),
         "growth": partial(measure_complexity, READERS, seconds=seconds or _GROWTH_SECONDS),
         **{

@@ -24,6 +24,7 @@ _MAX_MIB: Final = 1_024
 _MIXED_REQUESTS: Final = 1_000_000
 _REQUESTS_OF_A_SEED: Final = 20_000
 _DONE: Final = re.compile(r"^stat::number_of_executed_units: +([0-9]+)$", re.MULTILINE)
+_PASSED: Final = re.compile(r"\b([0-9]+) passed\b")
 _REACHED: Final = re.compile(r"\bcov: ([0-9]+) ft: ([0-9]+)")
 
 
@@ -42,12 +43,25 @@ class Campaign(msgspec.Struct, frozen=True):
     figures: str = ""
 
 
-def compare_with_model(cases: int) -> Campaign:
+def compare_with_model(cases: int, *, seed: int) -> Campaign:
     """Compare so many responses of the service with those of its model."""
+    return msgspec.structs.replace(_tested("model", seed, "tests/fastapi_model", FUZZ_CASES=str(cases)), runs=cases)
+
+
+def try_properties(*, seed: int) -> Campaign:
+    """Try each property of the tests with random examples."""
+    return _tested("properties", seed, "-m", "hypothesis")
+
+
+def _tested(name: str, seed: int, *tests: str, **variables: str) -> Campaign:
+    """Run tests with the examples of a seed; runs are the tests that passed."""
     started = perf_counter()
-    command = [sys.executable, "-m", "pytest", "--show-capture=no", "tests/fastapi_model"]
-    ended = _run(command, {**os.environ, "FUZZ_CASES": str(cases)})
-    return Campaign("model", cases, perf_counter() - started, finding=ended.stdout if ended.returncode else "")
+    options = ("--show-capture=no", "--hypothesis-profile=random", f"--hypothesis-seed={seed}")
+    ended = _run([sys.executable, "-m", "pytest", *options, *tests], {**os.environ, **variables})
+    passed = _PASSED.search(ended.stdout)
+    repeat = f"seed {seed}; to repeat it: make fuzz ARGS='--seed {seed} {name}'\n"
+    finding = ended.stdout + repeat if ended.returncode else ""
+    return Campaign(name, int(passed[1]) if passed else 0, perf_counter() - started, finding=finding)
 
 
 def compose(*, seed: int, seconds: int | None) -> Campaign:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +10,18 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 # The service and the tests do next to no linear algebra; the threads that numpy starts for it cost each process of the
 # suite, those that tests start too, a tenth of a second.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
+# Each run tries the same: a test that fails has a cause in what was changed.
 SUITE = settings(
-    max_examples=10,
+    max_examples=25,
+    derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -24,11 +29,15 @@ settings.register_profile("suite", SUITE)
 settings.load_profile("suite")
 # For `make coverage`, which must reach each branch, and `make test ARGS=--hypothesis-profile=thorough`.
 settings.register_profile("thorough", SUITE, max_examples=200)
-# For the many runs of `make mutation`: the same few examples each time, and none made smaller once one has failed.
-settings.register_profile(
-    "mutation", SUITE, max_examples=20, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
-)
+# For `make fuzz`: other examples in each run, of its --hypothesis-seed.
+settings.register_profile("random", SUITE, max_examples=200, derandomize=False, database=None, print_blob=True)
+# For the many runs of `make mutation`: none is made smaller once one has failed.
+settings.register_profile("mutation", SUITE, max_examples=20, phases=[Phase.explicit, Phase.generate])
+# Hypothesis would also draw the constants of our modules that are imported by then, which depends on the tests before.
+providers._get_local_constants = Constants  # noqa: SLF001 - there is no setting
 
+# A shell ignores SIGINT in what it runs in the background, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Imports and collection create many objects that stay: collecting garbage meanwhile takes a quarter of their time.
 gc.disable()

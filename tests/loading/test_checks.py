@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.loading.dataset import Loaded
 from service.reading.batches.diagnostics import Diagnostic, StoresWarning
@@ -72,7 +72,6 @@ def assert_equal(loaded: Loaded, stores: Sequence[Record], companies: Sequence[R
     assert totals.repeated == sum(warning[0] == "repeated" for warning in known.warnings + wanted.warnings)
 
 
-@settings(max_examples=2 * settings().max_examples)
 @given(records(STORE_FIELDS, typed=True), records(COMPANY_FIELDS, typed=True))
 def test_json_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:
@@ -80,7 +79,6 @@ def test_json_records_are_checked_like_the_oracle(stores: list[Record], companie
         assert_equal(load_files(Path(folder), files), stores, companies, typed=True)
 
 
-@settings(max_examples=2 * settings().max_examples)
 @given(records(STORE_FIELDS, typed=False), records(COMPANY_FIELDS, typed=False))
 def test_csv_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:

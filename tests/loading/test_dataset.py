@@ -40,7 +40,7 @@ CONTENTS = st.one_of(
 )
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(NAMES), CONTENTS, st.booleans())
 def test_no_file_content_raises_an_exception(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
     with TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.reading.formats.json.json_errors import describe_json_error
 from tests.loading.data_files import as_json, load_stores, refusal, store
@@ -80,7 +80,6 @@ def test_a_long_name_is_truncated(tmp_path: Path) -> None:
 
 
 @given(SIGNS)
-@settings(deadline=None)
 def test_any_invalid_text_has_a_reason(text: str) -> None:
     for shape in (list[msgspec.Raw], dict[str, msgspec.Raw], msgspec.Raw):
         error = decoding_error(text.encode(), shape)

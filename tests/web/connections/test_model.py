@@ -231,7 +231,7 @@ class Connections(RuleBasedStateMachine):
 
 TestConnections = Connections.TestCase
 TestConnections.settings = settings(
-    max_examples=4 * settings().max_examples,
+    max_examples=2 * settings().max_examples,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
