@@ -1,3 +1,3 @@
 """Store Directory: a read-only HTTP/JSON service over stores and the companies that own them."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"

@@ -18,6 +18,8 @@ import msgspec
 import orjson
 from click.testing import CliRunner, Result
 
+from service import __version__
+from service.baking.baked_file import FORMAT
 from service.commands import main
 
 PROGRAM = (sys.executable, "-m", "service")
@@ -70,6 +72,13 @@ def run_here(*arguments: str | Path, **settings: str) -> subprocess.CompletedPro
     """Run the program in this process, as `usage` does; return what `run` returns."""
     result = usage(*arguments, **settings)
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
+
+
+def start_error(ended: subprocess.CompletedProcess[str]) -> str:
+    """Return what a start that failed printed after the first line of the log, which says what was started."""
+    first, _, error = ended.stderr.partition("\n")
+    assert first.endswith(f"store-directory {__version__}, which reads baked files of the format {FORMAT!r}")
+    return error
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -72,8 +72,20 @@ def test_the_notes_of_a_version_are_its_section_alone() -> None:
     assert release_notes.release_notes(CHANGELOG, "0.2") == ""
 
 
-def test_the_version_of_the_project_has_a_dated_section_of_changes() -> None:
-    assert release_notes.release_notes((ROOT / "CHANGELOG.md").read_text(), __version__)
+def test_the_version_of_the_project_has_a_dated_section_of_changes_or_is_in_development() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    released = release_notes.release_notes(changelog, __version__)
+    assert bool(released) != (".dev" in __version__)
+    assert not (released and release_notes.unreleased(changelog))
+
+
+@pytest.mark.process
+def test_a_development_version_is_not_released(checkout: Path) -> None:
+    found, _ = release.obstacles(checkout, "0.3.0.dev0")  # which has no notes either
+    assert found == (
+        "0.3.0.dev0 is a version of development: make it 0.3.0 in service/__init__.py, "
+        "and in Chart.yaml of the Helm chart"
+    )
 
 
 def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:

@@ -24,6 +24,10 @@ def obstacles(root: Path, version: str) -> Iterator[str]:
     """Yield what forbids to release a version from a checkout, and what to do."""
     if changed := _git(root, "status", "--porcelain"):
         yield f"there are changes that are not committed:\n{changed}"
+    if ".dev" in version:
+        release = version.partition(".dev")[0]
+        places = "in service/__init__.py, and in Chart.yaml of the Helm chart"
+        yield f"{version} is a version of development: make it {release} {places}"
     if _git(root, "tag", "--list", f"v{version}"):
         yield f"the tag v{version} exists: raise the version in service/__init__.py"
     changelog = (root / "CHANGELOG.md").read_text("utf-8")

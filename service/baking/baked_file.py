@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import numpy as np
 
+from service import __version__
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
@@ -27,6 +28,7 @@ from service.model.attributes import Declaration, Schema, schema_of
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from service.progress import Progress, silent
+from service.texts import truncate
 
 FORMAT: Final = "store-directory 6"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
@@ -154,8 +156,10 @@ def read_baked(  # noqa: PLR0913 - what is known of the file, then how it is rea
 
 
 def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals, Schema]:
-    if texts.get("format") != FORMAT:
-        raise DamagedFile(f"the file does not have the format {FORMAT!r}")
+    if (found := texts.get("format")) != FORMAT:
+        which = "no format" if found is None else f"the format {truncate(repr(found))}"
+        why = f"the file has {which}, store-directory {__version__} reads {FORMAT!r}"
+        raise DamagedFile(why, remedy="bake it with this version, or run the version that baked it")
     try:
         metadata = msgspec.convert(texts, _Metadata)
         totals = msgspec.json.decode(metadata.totals, type=Totals)

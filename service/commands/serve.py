@@ -1,5 +1,6 @@
 """`store-directory serve`: the service."""
 
+import logging
 import shlex
 import signal
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ import click
 import msgspec
 import uvloop
 
+from service import __version__
 from service.access.api_key import new_key
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
+from service.baking.baked_file import FORMAT
 from service.bundled_folder import bundled_folder
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
 from service.commands.command_errors import data_set_error, spool_error
@@ -46,6 +49,7 @@ from service.sources.source import Source
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.headers.origins import parse_origin, tiles_origin
 
+_log: Final = logging.getLogger(__name__)
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
@@ -80,6 +84,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
     with setting_errors("max_connections", TooFewDescriptors):
         settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     start_log(as_json=settings.log_format == "json")
+    _log.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
     warn_of_unknown_variables(context)
     warn_about_keys(settings)
     try:

@@ -16,14 +16,14 @@ from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
 from service.data_set import Totals
 from tests.directory import company, store, write_directory
-from tests.program import PROGRAM, SECONDS, environment, run, run_here, usage
+from tests.program import PROGRAM, SECONDS, environment, run, run_here, start_error, usage
 
 BAKING_KIBIBYTES = 200 << 10  # of data, in one process
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
     """Return the error message of a command that failed; for a usage error it follows the usage."""
-    assert (ended.returncode, ended.stdout.count("\n")) in ((code, 0), (code, 1))  # serve listens before it loads
+    assert (ended.returncode, ended.stdout.count("\n")) in ((code, 0), (code, 1))
     assert "Traceback" not in ended.stderr
     usage_text, error, message = ended.stderr.partition("Error: ")
     assert bool(usage_text) == (code == 2)
@@ -224,8 +224,9 @@ def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_t
 def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
     file = tmp_path / "stores"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
-    for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
-        assert f"{file}: the file is not a baked data set" in failed(ended)
+    why = f"{file}: the file is not a baked data set"
+    assert why in failed(run_here("verify", file))
+    assert why in start_error(run("serve", "--port", "0", "--data", file))
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])

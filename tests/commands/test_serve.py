@@ -16,6 +16,8 @@ from urllib.request import Request, urlopen
 import orjson
 import pytest
 
+from service import __version__
+from service.baking.baked_file import FORMAT
 from service.setting import Group
 from service.settings import SETTINGS
 from tests.baking.random_data_sets import baked_file
@@ -149,6 +151,14 @@ def test_a_generated_key_is_accepted_differs_for_each_run_and_is_not_logged(ende
         assert each.key not in each.log
         assert "sd_wrong" not in each.log
     assert len({each.key for each in ended}) == 2
+
+
+@pytest.mark.process
+def test_the_first_line_of_the_log_has_the_version_and_the_format_of_baked_files(ended: list[Ended]) -> None:
+    for each in ended:
+        assert each.log.partition("\n")[0].endswith(
+            f"store-directory {__version__}, which reads baked files of the format {FORMAT!r}"
+        )
 
 
 @pytest.mark.process

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 
-from tests.program import SECONDS, eventually, run, serving, started
+from tests.program import SECONDS, eventually, run, serving, start_error, started
 from tests.run.generations import Generation
 
 pytestmark = pytest.mark.process
@@ -77,7 +77,7 @@ def _ready(log: Path) -> str:
 def test_a_file_that_cannot_be_written_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
     ended = run("serve", "--data", data, "--access-log", tmp_path / "nowhere" / "log")
     assert ended.returncode == 1
-    assert ended.stderr == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
+    assert start_error(ended) == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
 
 
 def test_a_pipe_without_a_reader_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_a_pipe_without_a_reader_is_an_error_at_the_start(data: Path, tmp_path: 
     os.mkfifo(pipe)
     ended = run("serve", "--data", data, "--access-log", pipe)
     assert ended.returncode == 1
-    assert ended.stderr == f"Error: --access-log: {pipe}: no process reads from this pipe or socket\n"
+    assert start_error(ended) == f"Error: --access-log: {pipe}: no process reads from this pipe or socket\n"

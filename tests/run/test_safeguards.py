@@ -12,7 +12,7 @@ import pytest
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
-from tests.program import Running, eventually, run
+from tests.program import Running, eventually, run, start_error
 from tests.run.conftest import Serve
 from tests.run.test_workers import compiling, kill_worker
 
@@ -103,7 +103,7 @@ def test_a_start_without_stores_is_exit_1_and_a_clear_line_and_leaves_nothing(
 ) -> None:
     baked = baked_file(empty, tmp_path / "empty.baked")
     ended = run("serve", "--port", "0", "--data", baked, "--cache", cache, "--workers", "2")
-    assert (ended.returncode, ended.stderr) == (1, f"Error: the data set in {baked} is rejected: {NONE}\n")
+    assert (ended.returncode, start_error(ended)) == (1, f"Error: the data set in {baked} is rejected: {NONE}\n")
     assert list((cache / "runs").iterdir()) == []
 
 
@@ -115,7 +115,7 @@ def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, t
     reason = (
         "1 stores, at least 2 needed; 1 of 3 records skipped, 33.3 %; --min-stores 1 --max-skipped 0.34 allows that"
     )
-    assert ended.stderr == f"Error: the data set in {faulty} is rejected: {reason}\n"
+    assert start_error(ended) == f"Error: the data set in {faulty} is rejected: {reason}\n"
 
 
 @pytest.fixture

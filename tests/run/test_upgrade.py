@@ -24,9 +24,9 @@ def test_a_service_goes_on_with_its_data_and_does_not_start_with_another_format(
     service = serve(data)
     later = later_format(data, tmp_path / "later.baked")
     ended = run("serve", "--data", later, "--port", "0", "--no-auth", "--cache", tmp_path / "cache")
-    assert (ended.returncode, "does not have the format" in ended.stderr) == (1, True)
+    assert (ended.returncode, "the file has the format 'store-directory 99'" in ended.stderr) == (1, True)
     later.replace(data)
     eventually(lambda: not service.ready()["last_reload"]["ok"])
-    assert "does not have the format" in service.ready()["last_reload"]["error"]
+    assert "the file has the format 'store-directory 99'" in service.ready()["last_reload"]["error"]
     assert (service.ready()["status"], service.ready()["generation"]) == ("ready", 1)
     assert service.metrics()["store_directory_reload_success"] == 0

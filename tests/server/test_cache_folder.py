@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import PROGRAM, SECONDS, environment, run_here
+from tests.program import PROGRAM, SECONDS, environment, run_here, start_error
 
 HINT = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE\n"
 
@@ -20,7 +20,7 @@ def test_without_any_folder_the_error_lists_what_was_tried_and_the_settings() ->
         ["/bin/sh", "-c", shell], capture_output=True, text=True, timeout=SECONDS, check=False, env=unwritable
     )
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == (
+    assert start_error(ended) == (
         "Error: cannot create a folder for compiled data: /dev/null/cache/store-directory: Not a directory; "
         f"no temporary folder is writable (set TMPDIR); {HINT}"
     )

@@ -11,7 +11,7 @@ import pytest
 from service.server.listener import CannotListen, Listener, bind, remedy
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
-from tests.program import run, started
+from tests.program import run, start_error, started
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_an_address_in_use_is_exit_1_with_the_option_to_change_it(
         ended = run("serve", "--data", data, "--workers", workers, *given)
     assert ended.returncode == 1
     reason = os.strerror(errno.EADDRINUSE)
-    assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
+    assert start_error(ended) == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
 
 
 @pytest.mark.process
@@ -51,7 +51,7 @@ def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: P
         port = str(listening.getsockname()[1])
         ended = run("serve", "--data", missing, "--port", port, "--admin", f"127.0.0.1:{port}")
     assert ended.returncode == 1
-    admin, public, data = ended.stderr.splitlines()
+    admin, public, data = start_error(ended).splitlines()
     assert admin.startswith(f"Error: cannot listen on 127.0.0.1:{port}: ")
     assert admin.endswith("`--admin 127.0.0.1:0`")
     assert public.startswith(f"cannot listen on 127.0.0.1:{port}: ")
@@ -64,7 +64,7 @@ def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_p
     file = tmp_path / "service.sock"
     with socket.create_server(("127.0.0.1", 0)) as listening:
         ended = run("serve", "--data", data, "--uds", file, "--admin", f"127.0.0.1:{listening.getsockname()[1]}")
-    assert (ended.returncode, len(ended.stderr.splitlines())) == (1, 1)
+    assert (ended.returncode, len(start_error(ended).splitlines())) == (1, 1)
     assert not file.exists()
 
 

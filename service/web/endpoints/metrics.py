@@ -9,6 +9,7 @@ from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
     CollectorRegistry,
     Gauge,
+    Info,
     Metric,
     PlatformCollector,
     generate_latest,
@@ -16,6 +17,8 @@ from prometheus_client import (
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
+from service import __version__
+from service.baking.baked_file import FORMAT
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answers.answer import Answer
 from service.web.headers.header_lines import NO_STORE
@@ -86,6 +89,10 @@ def metrics_route(
         gauge("key_file_success", "1 if the key file was last read successfully, else 0.", key_file_ok)
     gauge("workers", "Running worker processes.", lambda: len(snapshots.slot.living()))
     registry.register(_Version(snapshots))
+    build = Info(
+        "store_directory_build", "Version of the program, format of baked files that it reads.", registry=registry
+    )
+    build.info({"version": __version__, "format": FORMAT.split()[-1]})
     for collector in collectors:
         registry.register(collector)
 

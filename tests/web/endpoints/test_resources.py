@@ -4,6 +4,8 @@ import orjson
 import pytest
 from yarl import URL
 
+from service import __version__
+from service.baking.baked_file import FORMAT
 from tests.interface_fields import STORE_FIELDS, members
 from tests.web.live import HEADERS, Client, ask, stable_fields
 
@@ -43,6 +45,11 @@ async def test_responses_ready_and_metrics_have_the_same_data_version(client: Cl
     version = (await client.get(path, headers=HEADERS)).headers["X-Dataset-Version"]
     assert version == (await (await client.get("/ready")).json())["version"]
     assert f'store_directory_dataset_info{{version="{version}"}} 1.0' in await (await client.get("/metrics")).text()
+
+
+async def test_metrics_have_the_version_of_the_program_and_the_format_that_it_reads(client: Client) -> None:
+    build = f'store_directory_build_info{{format="{FORMAT.split()[-1]}",version="{__version__}"}} 1.0'
+    assert build in await (await client.get("/metrics")).text()
 
 
 async def test_a_store_has_its_fields_in_order_null_without_a_value_and_missing_dates_omitted(client: Client) -> None:
