@@ -91,7 +91,8 @@ VALUES: Final = Alphabet(
 CSV: Final = Alphabet(
     (
         *characters(b',"\n\r \0a0\xff'),
-        *(b'""', b"\r\n", b"NULL", b'="', _MARKS, b",c%b" % SERIAL, b"\n%b,b,c,d,e,1," % SERIAL, b"\na,b,c,d,e,x,y"),
+        *(b'""', b"\r\n", b"NULL", b'="', _MARKS, b",c%b" % SERIAL, b"\n%b,b,c,d,e,1," % SERIAL),
+        *(b"\na,b,c,d,e,x,y", b'\na","'),  # the last opens a quote, or closes one and opens another
     ),
     [_COLUMNS + start for start in (b"", b'\n"', b"\na,b,c,", b"\na,b,c,d,e,", b"\na,b,c,d,e,1,")],
     (b"", b",e,1,\n"),

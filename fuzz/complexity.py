@@ -15,8 +15,8 @@ Read = Callable[[bytes], object]
 # Returns the CPU time of a reader on an input, in seconds; infinity if it was stopped.
 Work = Callable[[Read, bytes], float]
 
-_SMALLEST: Final = 512
-_MAX_DOUBLINGS: Final = 14
+_SMALLEST: Final = 4096
+_MAX_DOUBLINGS: Final = 11
 _DOUBLINGS: Final = 3  # from the smallest size to a reader's limit, and from there to the largest
 _POINTS: Final = 3  # n, 2n and 4n
 # Twice the input takes twice the time if that is linear, four times if it is quadratic. What is close to the bound may

@@ -1,14 +1,18 @@
 """A record that is not valid CSV is an invalid record: those around it are loaded, with their lines."""
 
+import csv
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from service.data_set import Rejected
 from service.loading.acceptance import accept
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.formats.csv.csv_rows import RowStream
 from service.safeguards import InvalidRecords
 from tests.loading.data_files import load_stores, rows
 
@@ -50,6 +54,44 @@ def test_a_quote_that_is_never_closed_costs_one_record() -> None:
 
     good, lines, bad = ids(text)
     assert (len(good), lines[:2], lines[-1], bad) == (3_001, [2, 4], 3_003, [3])
+
+
+def parsed_again_from_each_line(lines: list[str]) -> Iterator[tuple[int, list[str], str]]:
+    """Yield the line, the cells and the error of each row; one that is malformed ends with its first line."""
+    line = 0
+    while line < len(lines):
+        reader = csv.reader(lines[line:], strict=True)
+        try:
+            yield line + 1, next(reader), ""
+            line += reader.line_num
+        except csv.Error as error:
+            line += 1
+            yield line, [], str(error)
+
+
+@settings(max_examples=100)
+@given(
+    forms=st.lists(st.sampled_from(["a", 'x","', '"', '"y', '"",b', ",", '"""', 'é"', 'z",'])),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    ended=st.booleans(),
+    size=st.sampled_from([1, 2, 3, 100]),
+)
+def test_lines_within_a_quote_are_read_as_if_each_was_parsed_to_the_end(
+    forms: list[str], end: str, *, ended: bool, size: int
+) -> None:
+    text = end.join(forms) + end * ended
+    stream = RowStream(text.encode(), ",")
+    found: list[tuple[int, Sequence[str], str]] = []
+    while (read := stream.read(size)).rows:
+        assert len(read.rows) <= size
+        why = [read.malformed.get(index, "") for index in range(len(read.rows))]
+        found += zip(read.lines, read.rows, (each.partition("CSV: ")[2].partition(";")[0] for each in why), strict=True)
+
+    expected = list(parsed_again_from_each_line(list(io.StringIO(text, newline=""))))
+    assert found == expected
+    assert stream.unclosed == max(
+        (line for line, _, error in expected if error.startswith("unexpected end")), default=0
+    )
 
 
 def test_records_are_read_in_full_batches_however_many_are_malformed() -> None:

@@ -1,6 +1,5 @@
 """Read CSV files: records by the columns of the header."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import compress, islice
@@ -11,7 +10,7 @@ import msgspec
 from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.csv_rows import RowStream
+from service.reading.formats.csv.csv_rows import LINE_END, RowStream
 from service.reading.formats.csv.dialect import (
     COMMA,
     DELIMITERS,
@@ -28,7 +27,6 @@ from service.reading.text.decompression import count_line_breaks
 from service.texts import counted
 
 _LINE_ENDS: Final = (b"\n", b"\r")
-_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
 _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
@@ -41,7 +39,7 @@ class _CsvText(msgspec.Struct, frozen=True):
 
     def rows(self, delimiter: str) -> RowStream:
         """Return the rows, from the first that is not blank; blank ones may be millions."""
-        declared = _LINE.match(self.text, self.start) if separator_line(self.text, self.start) else None
+        declared = LINE_END.search(self.text, self.start) if separator_line(self.text, self.start) else None
         encoded = delimiter.encode()
         begin = declared.end() if declared else self.start
         start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
@@ -94,10 +92,11 @@ def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: F
 
 def _skip_lines(text: FileBytes, count: int) -> int:
     """Return the offset after some lines. Raises FileError if nothing follows them."""
-    skipped = list(islice(_LINE.finditer(text), count))
-    end = skipped[-1].end() if skipped else 0
-    if (skipped and end == len(text)) or len(skipped) < count:
-        found = len(skipped) + (end < len(text))
+    skipped = end = 0
+    for skipped, line_end in enumerate(islice(LINE_END.finditer(text), count), 1):  # noqa: B007 - counts them
+        end = line_end.end()
+    if (skipped and end == len(text)) or skipped < count:
+        found = skipped + (end < len(text))
         raise FileError(f"the mapping skips {counted(count, 'line')}, but the file has only {found:,}")
     return end
 
