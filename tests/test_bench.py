@@ -102,6 +102,12 @@ def test_every_shape_and_peer_in_a_command_of_the_page_exists(every: dict[str, S
     assert {"redis"} <= peers <= {*PEERS, "none"}
 
 
+def test_every_row_that_the_page_explains_is_in_the_table_of_steps() -> None:
+    explanations, _, table = README.partition("## Growth")[0].partition("<!-- table:engine -->")
+    explained = re.findall(r'^- "(\w[\w ]*)"', explanations, re.MULTILINE)
+    assert [name for name in explained if name.lower() not in table] == []
+
+
 def test_the_page_says_how_many_requests_there_are_and_when_places_are_measured(shapes: dict[str, Shape]) -> None:
     assert f"*repeated*, {len(shapes['radius'].requests):,} distinct\n  requests" in README
     assert f"*hardly ever repeated*, {len(shapes['radius-unrepeated'].requests):,}, of which" in README
