@@ -646,7 +646,9 @@ FIGURES: Final = {
         {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
         {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
         up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
-        at most {web.connections.limits.MAX_UNSENT_BYTES!M} MiB of such responses
+        at most {web.connections.limits.MAX_HELD_BYTES!M} MiB in a process
+        the admin listener {web.connections.limits.MAX_ADMIN_HELD_BYTES!M} MiB
+        read nothing for {web.connections.limits.READING_SECONDS} seconds
         {engine.ordered_rows._BATCH_ROWS} records or {engine.ordered_rows._BATCH_BYTES!K} KiB
         more than {engine.long_work.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}

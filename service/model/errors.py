@@ -175,14 +175,14 @@ class InternalServerError(RequestError):
 
 
 class ServiceUnavailable(RequestError):
-    """The data is still being loaded; retry after `Retry-After` seconds."""
+    """The data is still being loaded, or memory is short; retry after `Retry-After` seconds."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     headers = MappingProxyType({"Retry-After": "1"})
 
 
 class TooManyLongQueries(ServiceUnavailable):
-    """The data is still being loaded, or too many long queries wait; retry after `Retry-After` seconds."""
+    """The data is still being loaded, memory is short, or many long queries wait; retry after `Retry-After` seconds."""
 
     def __init__(self) -> None:
         super().__init__("Too many queries wait that take long")

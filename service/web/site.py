@@ -12,7 +12,7 @@ from service.model.attributes import Schema
 from service.model.openapi import openapi_document
 from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
+from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.cluster_route import cluster_route
 from service.web.endpoints.documents import document_routes
@@ -86,7 +86,7 @@ async def open_site(
 ) -> Callable[[], Awaitable[object]]:
     """Serve on bound sockets; return the function that closes them and ends their connections."""
     servers = []
-    admin_limits = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
+    admin_limits = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS, held_bytes=MAX_ADMIN_HELD_BYTES)
     for app, sockets, app_limits in ((site.public, public, limits), (site.admin, admin, admin_limits)):
         if app is not None:
             server = runner(app, app_limits)

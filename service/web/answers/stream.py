@@ -21,10 +21,12 @@ class Stream:
         self.nbytes, self.sent = nbytes, 0
         self.ended: Callable[[], object] = int
 
-    def map(self, change: Callable[[Iterator[bytes | memoryview]], Iterator[bytes | memoryview]]) -> "Stream":
-        """Return a stream of what a function makes of the pieces of this one, which is not used afterwards."""
+    def map(
+        self, change: Callable[[Iterator[bytes | memoryview]], Iterator[bytes | memoryview]], nbytes: int
+    ) -> "Stream":
+        """Return a stream of what a function, which holds some memory, makes of the pieces of this one."""
         pieces, self._pieces = self._pieces or iter(()), None
-        return Stream(change(pieces), self.nbytes)
+        return Stream(change(pieces), self.nbytes + nbytes)
 
     def take(self) -> bytes | memoryview | None:
         """Return the next piece, which may be empty; None at the end."""

@@ -11,9 +11,14 @@ from service.web.telemetry.counters import Counters
 
 
 class Application(Protocol):
-    """Answers requests, and counts events of connections in `traffic`."""
+    """Answers requests.
+
+    traffic        counts events of connections
+    is_overloaded  is set while connections hold too much memory: requests for data are refused
+    """
 
     traffic: Counters
+    is_overloaded: bool
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""

@@ -13,12 +13,19 @@ from service.model.errors import InternalServerError, RequestError
 from service.web.answers.response import Pieces, Response, held_bytes, split
 from service.web.answers.stream import Stream, chunk
 from service.web.connections.application import Application
-from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import RequestBody
 from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
+from service.web.connections.limits import (
+    MAX_BODY_BYTES,
+    MAX_HEAD_BYTES,
+    READING_SECONDS,
+    RECEIVE_BYTES,
+    TURN_BYTES,
+    UNCOUNTED_BYTES,
+)
 from service.web.connections.log_throttling import LogThrottle
+from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.started_coroutine import resume
@@ -49,7 +56,7 @@ class ConnectionObserver(Protocol):
     malformed: LogThrottle
     turns: Turns
     streams: Turns
-    unsent: UnsentResponses
+    memory: MemoryBudget
 
     def connected(self, connection: "Connection") -> None:
         """Add an open connection."""
@@ -78,6 +85,7 @@ class Connection(asyncio.BufferedProtocol):
         "_closes",
         "_half_closed",
         "_heads",
+        "_held",
         "_lingers",
         "_listener",
         "_queued",
@@ -86,6 +94,7 @@ class Connection(asyncio.BufferedProtocol):
         "_remote",
         "_repeated",
         "_rest",
+        "_sending",
         "_skipped",
         "_stream",
         "_task",
@@ -115,7 +124,9 @@ class Connection(asyncio.BufferedProtocol):
         self._closes = False  # after the current response
         self._lingers = False  # before closing: the client may still be sending
         self._skipped = 0  # bytes, since the last response
-        self._unsent = 0  # bytes, when the timeout was last checked
+        self._unsent = 0  # bytes, when the client's progress was last checked
+        self._sending = 0  # bytes of memory of what the system has not accepted
+        self._held = 0  # bytes that are counted in the budget
         self.state, self.since = _HEAD, listener.loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -136,7 +147,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._task is not None:
             self._task.cancel()
             self._task = None  # its error refers to this connection
-        self._listener.unsent.remove(self)
+        self._hold(0)
         self._listener.disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - a hint
@@ -161,7 +172,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """Go on: the system has accepted all of the response."""
-        self._listener.unsent.remove(self)
+        self._sending = 0
+        self._count_held()
         self._next()
 
     def take_turn(self) -> None:
@@ -180,17 +192,28 @@ class Connection(asyncio.BufferedProtocol):
         """Abort the connection if its state has timed out; in WRITING, if the client has received nothing meanwhile."""
         if self._transport.is_closing():
             return
-        if self.state is _WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
-            self._unsent, self.since = unsent, now
+        is_reading = self.is_reading()
         if now - self.since >= self._listener.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
             self._cut()  # closing would wait for the client again
+        elif self._held and self._listener.app.is_overloaded and not is_reading:
+            self.drop()
+
+    def is_reading(self) -> bool:
+        """Return whether the client receives a response: some of it lately, or it waits for this connection's turn."""
+        if self.state is not _WRITING:
+            return self._stream is not None or bool(self._rest)
+        now = self._listener.loop.time()
+        if (unsent := unsent_bytes(self._transport)) != self._unsent:
+            self._unsent, self.since = unsent, now
+        return now - self.since < READING_SECONDS
 
     def drop(self) -> None:
-        """Abort the connection: the unsent responses take too much memory."""
-        self._listener.app.traffic.count(Event.WRITE_LIMIT)
+        """Abort the connection, and hold nothing: the memory is needed for others."""
+        self._listener.app.traffic.count(Event.MEMORY_LIMIT)
         self._cut()
+        self._hold(0)
 
     def finish(self) -> None:
         """Close after the current response, or that to a request received already, or now if there is none."""
@@ -212,6 +235,19 @@ class Connection(asyncio.BufferedProtocol):
         if self._stream is not None and not self._chunked:
             self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
+
+    def _count_held(self) -> None:
+        """Count the memory that this connection holds: received bytes, a response that is not sent, a stream."""
+        if self._transport.is_closing():
+            return
+        received = self._heads.held or len(self._received)
+        stream = 0 if self._stream is None else self._stream.nbytes
+        self._hold((received if received > UNCOUNTED_BYTES else 0) + self._sending + stream)
+
+    def _hold(self, size: int) -> None:
+        if size != self._held:
+            self._held = size
+            self._listener.memory.hold(self, size)
 
     def _enter(self, state: State) -> None:
         self.state, self.since = state, self._listener.loop.time()
@@ -246,6 +282,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _bound_received(self) -> None:
         """Pause reading from the client while many bytes wait to be processed."""
+        if self._held or self._received:
+            self._count_held()
         if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
             self._reading_paused = not self._reading_paused
             (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
@@ -279,6 +317,7 @@ class Connection(asyncio.BufferedProtocol):
         elif head is not None:
             request, self._body = read_request(head, self._received, self._remote)
             self._repeated.remember(self._heads.last, request)
+            self._heads.last = b""
             self._start(request)
         elif self.state is _IDLE and self._heads.parsed:
             self._enter(_HEAD)
@@ -333,8 +372,9 @@ class Connection(asyncio.BufferedProtocol):
             response = await app(request)
             self._authenticated = response.authenticated
             pieces = self._encode(response, request.method, request.version)
-            if request.method != hdrs.METH_HEAD:
+            if response.answer.stream is not None and request.method != hdrs.METH_HEAD:
                 self._stream, self._chunked = response.answer.stream, request.version == HttpVersion11
+                self._count_held()
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             _log.exception("unexpected error on a connection")
             pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
@@ -359,8 +399,8 @@ class Connection(asyncio.BufferedProtocol):
     def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
         if self.state is _WRITING:
-            held = 0 if self._stream is None else self._stream.nbytes
-            self._listener.unsent.add(self, held + held_bytes(pieces))
+            self._sending = held_bytes(pieces)
+            self._count_held()
         else:
             self._next()
 
@@ -388,6 +428,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._stream is not None:
             stream, self._stream = self._stream, None
             stream.close()
+            self._count_held()
 
     def _next(self) -> None:
         """Go on after the system has accepted a response or a part of it, and after the rest of the request's body."""

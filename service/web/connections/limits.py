@@ -26,14 +26,20 @@ MAX_BODY_LINE_BYTES: Final = 4096
 RECEIVE_BYTES: Final = 32_768
 # Sent in one turn of a client that is not authenticated: a long response takes several.
 TURN_BYTES: Final = 65_536
-# Memory of the unsent responses of a listener, without the system's socket buffers and rows sent from the mapped file.
-MAX_UNSENT_BYTES: Final = 1 << 28
-# The admin listener has its own limit, so that it is reachable while the public one is full.
+# Memory of what the connections of a listener hold: heads under way, requests that wait, responses that are not sent,
+# streams. Without the system's socket buffers, and rows sent from the mapped file.
+MAX_HELD_BYTES: Final = 1 << 28
+# So little of requests that wait is not counted: most fit.
+UNCOUNTED_BYTES: Final = 1024
+# A client that has received nothing of its response for so long does not read, as far as memory is needed.
+READING_SECONDS: Final = 2
+# The admin listener has its own limits, so that it is reachable while the public one is full.
 ADMIN_CONNECTIONS: Final = 100
+MAX_ADMIN_HELD_BYTES: Final = 1 << 24
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The timeouts and the connection limit of one listener.
+    """The timeouts of one listener, and the limits of its connections.
 
     head_seconds     for the whole head of a request, from its first byte; for the first one from the connection's start
     idle_seconds     between a response and the next request
@@ -41,6 +47,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     discard_seconds  for what the client still sends after a response: the rest of a body, or anything before a close
     check_seconds    interval between checks of the timeouts, by which each may be exceeded
     connections      open connections of one process; further ones get 503
+    held_bytes       memory of what they hold; beyond it idle ones are dropped
     """
 
     head_seconds: float = 10
@@ -49,3 +56,4 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     discard_seconds: float = 1
     check_seconds: float = 1
     connections: int = MAX_CONNECTIONS
+    held_bytes: int = MAX_HELD_BYTES

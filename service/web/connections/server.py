@@ -9,11 +9,11 @@ from typing import cast
 from aiohttp import web
 
 from service.web.connections.application import Application
-from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import Limits
 from service.web.connections.load_shedding import ShedConnection
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
+from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.timeouts import TimeoutSweep, timeouts
 from service.web.connections.turns import Turns
 from service.web.telemetry.events import Event
@@ -26,7 +26,7 @@ class Server:
         self.app = app
         self.timeouts = timeouts(limits)
         self.malformed = LogThrottle(THROTTLE_SECONDS)
-        self.unsent = UnsentResponses()
+        self.memory = MemoryBudget(limits.held_bytes, app)
         self.loop = asyncio.get_running_loop()
         self.turns, self.streams = Turns(self.loop.call_soon), Turns(self.loop.call_soon)
         self._limit = limits.connections

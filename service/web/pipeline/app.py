@@ -12,7 +12,14 @@ from typing import Final
 
 from aiohttp import hdrs
 
-from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
+from service.model.errors import (
+    InternalServerError,
+    MethodNotAllowed,
+    RequestError,
+    ServiceUnavailable,
+    Unauthorized,
+    UnknownPath,
+)
 from service.model.operation import PREFERENCE_STATUSES
 from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
@@ -40,6 +47,7 @@ from service.web.telemetry.observer import Exchange, Observer
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
 _REQUEST_ID: Final = f"{REQUEST_ID}: "
+_OVERLOADED: Final = "Other responses, which their clients are reading, take too much memory"
 _log = logging.getLogger(__name__)
 
 
@@ -69,6 +77,7 @@ class App:
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
         self._answers = RecentAnswers(snapshots, settings.response_cache << 20, self.traffic.count)
         self._needs_key = not settings.no_auth
+        self.is_overloaded = False  # as connections hold too much memory
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
     async def __call__(self, request: Request) -> Response:
@@ -101,7 +110,7 @@ class App:
         started = perf_counter()
         try:
             given = self._answers.given(line, fields)
-            if given is None:
+            if given is None or self.is_overloaded:
                 return None
             principal = self._authenticate(fields)
             answer = given.answer(fields) if principal.rate is None else None
@@ -148,6 +157,8 @@ class App:
             exchange.principal = principal = self._authenticate(fields)
             if principal.rate is not None:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
+            if self.is_overloaded:
+                raise ServiceUnavailable(_OVERLOADED)
             current_key.set(principal.name if self._needs_key else None)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))

@@ -24,7 +24,8 @@ async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
     if coding is IDENTITY:
         return body
     if body.stream is not None:
-        return msgspec.structs.replace(body, coding=coding, stream=body.stream.map(coding.encode_pieces))
+        stream = body.stream.map(coding.encode_pieces, coding.part_encoder_bytes)
+        return msgspec.structs.replace(body, coding=coding, stream=stream)
     if body.length <= INLINE_BYTES:
         return _encode(body, coding)
     return await asyncio.get_running_loop().run_in_executor(_THREADS, _encode, body, coding)

@@ -11,7 +11,7 @@ from service.model.query import Query
 from service.web.headers.content_coding import Coding
 
 # Increment it when a release changes the body of an otherwise equal identity.
-OUTPUT: Final = 2
+OUTPUT: Final = 3
 
 _TAG_BYTES: Final = 16
 _ENCODE: Final = msgspec.json.Encoder().encode

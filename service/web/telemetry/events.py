@@ -20,7 +20,7 @@ class Event(Enum):
     HEAD_TIMEOUT = ("http_connections", "head_timeout")
     IDLE_TIMEOUT = ("http_connections", "idle_timeout")
     WRITE_TIMEOUT = ("http_connections", "write_timeout")
-    WRITE_LIMIT = ("http_connections", "write_limit")
+    MEMORY_LIMIT = ("http_connections", "memory_limit")
     ANSWER_HIT = ("response_cache", "hit")
     ANSWER_MISS = ("response_cache", "miss")
     RATE_ALLOWED = ("rate_limit", "allowed")

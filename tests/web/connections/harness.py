@@ -10,10 +10,10 @@ from typing import Any
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.response import Response
 from service.web.connections.application import Application
-from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits
 from service.web.connections.log_throttling import LogThrottle
+from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.timeouts import timeouts
 from service.web.connections.turns import Turns
 from service.web.endpoints.probes import probe_routes
@@ -69,7 +69,7 @@ class Wire(asyncio.Transport):
         )
         self.turns, self.streams = Turns(loop.call_soon), Turns(loop.call_soon)
         self.timeouts = timeouts(limits)
-        self.malformed, self.unsent = LogThrottle(60), UnsentResponses()
+        self.malformed, self.memory = LogThrottle(60), MemoryBudget(limits.held_bytes, self.app)
         self.room, self.received, self.unread = room, bytearray(), bytearray()
         self._buffer = bytearray()
         self._closing = self._reading_paused = self._writing_paused = self.ended = self.lost = False

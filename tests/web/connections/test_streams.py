@@ -12,7 +12,6 @@ from aiohttp.web import TCPSite
 from service.web.answers.answer import Answer
 from service.web.answers.response import Response
 from service.web.answers.stream import Stream
-from service.web.connections.limits import MAX_UNSENT_BYTES
 from service.web.connections.server import runner
 from service.web.requests.request import Request
 from service.web.telemetry.events import Event
@@ -181,10 +180,16 @@ async def test_a_client_of_http_1_0_sees_that_a_stream_is_cut() -> None:
     await runs.cleanup()
 
 
-async def test_what_it_holds_counts_while_its_client_is_slow() -> None:
-    wire = Wire(StreamApp([LONG] * 5, nbytes=MAX_UNSENT_BYTES), room=1500)
+async def test_what_it_holds_counts_from_its_start_to_its_end() -> None:
+    wire = Wire(StreamApp([LONG] * 5, nbytes=1 << 20), room=1500)
     await wire.send(GET)
-    assert (wire.lost, wire.counted(Event.WRITE_LIMIT)) == (True, 1)
+    assert 1 << 20 < wire.memory.held < (1 << 20) + 2 * len(LONG)
+    held = []
+    while wire.received[-5:] != END:
+        await wire.take(500)
+        held.append(wire.memory.held)
+    assert min(held[:-1]) >= 1 << 20
+    assert held[-1] == 0
 
 
 async def test_others_have_their_turns_between_pieces() -> None:

@@ -207,7 +207,7 @@ async def is_dropped(snapshots: SnapshotHolder, dial: Dial) -> list[Event]:
     async with asyncio.timeout(SECONDS):
         while not counted(snapshots, Event.ACCEPTED) or snapshots.slot.open_connections():  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.05)
-    events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT, Event.WRITE_LIMIT)
+    events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT, Event.MEMORY_LIMIT)
     return [each for each in events for _ in range(counted(snapshots, each))]
 
 

@@ -1,5 +1,6 @@
 """Content codings (RFC 9110 section 12.5.3)."""
 
+import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ else:
 
 # Below 1 KiB, between, and above 32 KiB.
 TINY, SHORT, LONG = "/companies/acme", "/stores?limit=10", "/stores"
+ROOT = Path(__file__).parents[3]
 TARGETS = (TINY, SHORT, LONG)
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
 STORES = [store(f"s{number}", name=f"Number {number}", created_at="2024-01-01") for number in range(200)]
@@ -226,3 +228,36 @@ async def test_an_http_client_library_decodes_each_coding(client: Client) -> Non
         answer = await client.get(LONG, headers={**HEADERS, "Accept-Encoding": coding})
         assert answer.headers["Content-Encoding"] == coding
         assert await answer.read() == plain.body
+
+
+# In a process of its own. A first encoder makes what is made once.
+HOLDS = """
+import sys
+from pathlib import Path
+from service.web.headers.content_coding import CODINGS
+
+def anonymous():
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon")]
+    return int(line.split()[1]) << 10
+
+def started():
+    pieces = coding.encode_pieces(iter(body))
+    sent = [next(pieces) for _ in range(14)]
+    return pieces
+
+coding = CODINGS[int(sys.argv[1])]
+body = [b"".join(b"%d,%x," % (number * 7919, number * 104729) for number in range(4000))] * 8
+once, count = started(), 50
+before = anonymous()
+kept = [started() for _ in range(count)]
+print((anonymous() - before) // count, coding.part_encoder_bytes)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("coding", content_coding.CODINGS, ids=lambda coding: coding.token)
+def test_an_encoder_of_parts_takes_no_more_memory_than_it_is_counted_as(coding: content_coding.Coding) -> None:
+    command = [sys.executable, "-c", HOLDS, str(content_coding.CODINGS.index(coding))]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT).stdout
+    measured, counted = map(int, printed.split())
+    assert measured <= counted <= 2 * measured
