@@ -694,12 +694,18 @@ FIGURES: Final = {
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
     "docs/operating.md": """
         (`{baking.baked_file.FORMAT}`)
+        a line every {server.progress_bar._LOG_SECONDS:g} seconds
         blocks for {server.workers._HUNG_SECONDS} seconds""",
     "docs/running.md": """
+        has changed for {reading.file_set.data_signature._QUIET_SECONDS:g} second
+        a line every {server.progress_bar._LOG_SECONDS:g} seconds
+        the service's {web.connections.limits.Limits().idle_seconds:g} seconds
+        At most {web.headers.forwarded.MAX_PROXIES} proxies
         every `--poll` seconds, {settings.Settings().poll:g} by default
         `--compile-timeout SECONDS` ({settings.Settings().compile_timeout:g} by default
         more than {object_stores.upload._PART!M} MiB
         blocks for {server.workers._HUNG_SECONDS} seconds""",
+    "docs/caching.md": "idle connections after {web.connections.limits.Limits().idle_seconds:g} seconds",
     "docs/commands.md": "sends nothing for {commands.probe._SECONDS} seconds",
 }
 FIGURE: Final = re.compile("{(?P<name>[^}!:]+)(?:!(?P<unit>.))?(?::(?P<format>[^}]+))?}")
