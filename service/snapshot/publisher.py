@@ -1,6 +1,7 @@
 """The publisher: fetches the source whenever it changes, and publishes the data."""
 
 import asyncio
+import errno
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,6 +23,9 @@ from service.sources.source import Fetched, Source, Unavailable
 # Exponential backoff after failures.
 _FIRST_RETRY_SECONDS: Final = 0.5
 _LAST_RETRY_SECONDS: Final = 60.0
+# Each attempt may fill the disk again.
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_TIMES_LONGER_IF_FULL: Final = 10
 # Jitter: keeps instances from polling one origin at the same moment.
 _JITTER: Final = 0.1
 # Error messages of a source may be long, and have several lines.
@@ -114,7 +118,7 @@ class Publisher:
             await self._report_failure(rejected, known=rejected.rejection.fingerprint)
         except (Unavailable, OSError) as error:
             await self._report_failure(error, known=last.fingerprint)  # so that refused data is fetched again
-            return self._backoff()
+            return self._backoff() * (_TIMES_LONGER_IF_FULL if _is_full(error) else 1)
         except Exception as error:
             _log.exception("unexpected error")  # the served data stays
             if not last.generation:  # else the workers would be restarted forever
@@ -179,6 +183,11 @@ class Publisher:
         with suppress(OSError):  # a full disk; this process has the status anyway
             await asyncio.to_thread(self._workspace.publish, publication)
         await self._on_publish(publication)
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether a disk is full, or the quota of a user."""
+    return getattr(error.__cause__ or error, "errno", None) in _FULL
 
 
 def _removed(last: Summary | None, new: Summary) -> Iterator[str]:

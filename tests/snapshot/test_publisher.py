@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from service.data_set import Rejected
+from service.snapshot import publisher
 from service.snapshot.publication import Publication
 from service.snapshot.workspace import Workspace, workspace
 from service.sources.source import Unavailable
@@ -130,6 +131,22 @@ async def test_an_unavailable_source_is_retried_with_backoff(work: Workspace) ->
     first, second = (later - earlier for earlier, later in pairwise(script.at[1:4]))
     assert first >= 0.25
     assert second >= 0.5
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_after_a_full_disk_the_pauses_are_ten_times_as_long(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, *, wrapped: bool
+) -> None:
+    monkeypatch.setattr(publisher, "_FIRST_RETRY_SECONDS", 0.02)
+    full: Exception = OSError(errno.ENOSPC, "No space left on device")
+    if wrapped:
+        full, full.__cause__ = Unavailable("https://origin.example: No space left on device"), full
+    script = Script(fetched("one"), full, full)
+    async with Published(script, work).running() as published:
+        await published.until(4)
+    first, second = (later - earlier for earlier, later in pairwise(script.at[1:4]))
+    assert first >= 0.1
+    assert second >= 0.2
 
 
 async def test_a_requested_reload_fetches_the_source_at_once_changed_or_not(work: Workspace) -> None:

@@ -93,9 +93,10 @@ def claiming(length: int) -> Response:
     return lambda transport, _: _file(transport.tag, _pieces(transport.content[:length]), length=length)
 
 
-def endless(beginning: bytes) -> Response:
-    """Send a beginning, and then zeros."""
-    return lambda transport, _: _file(transport.tag, chain(_pieces(beginning), repeat(bytes(_PIECE))), framed=False)
+def endless(beginning: bytes, length: int | None = None) -> Response:
+    """Send a beginning, and then zeros, whatever the length."""
+    zeros = repeat(bytes(_PIECE))
+    return lambda transport, _: _file(transport.tag, chain(_pieces(beginning), zeros), length=length, framed=False)
 
 
 def cut(at: int) -> Response:

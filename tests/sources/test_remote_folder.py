@@ -1,8 +1,10 @@
 """A remote folder as a source: what its manifest lists is fetched, and compiled only if it is what is listed."""
 
+import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -243,6 +245,26 @@ async def test_a_file_larger_than_the_disk_is_not_received(fetcher: FolderFetche
     folder.files[STORES].content = b""
     with small_disk(1000):
         assert await fetcher.unavailable() in ("No space left on device", "File too large")
+
+
+@pytest.mark.parametrize("length", [None, 4 << 20])
+async def test_a_file_without_end_leaves_room_on_the_disk(
+    fetcher: FolderFetcher, folder: FakeTransport, monkeypatch: pytest.MonkeyPatch, length: int | None
+) -> None:
+    blocks, received = 4 << 8, 0  # of 4 KiB
+
+    def measured(descriptor: int) -> SimpleNamespace:
+        nonlocal received
+        received = max(received, os.fstat(descriptor).st_size)
+        return SimpleNamespace(f_frsize=4096, f_blocks=blocks, f_bavail=blocks - received // 4096)
+
+    monkeypatch.setattr(os, "fstatvfs", measured)
+    folder.files[STORES].will(endless(b"", length))
+    assert await fetcher.unavailable() == "No space left on device"
+    assert (received > 0) is (length is None)
+    assert received <= 0.95 * 4096 * blocks
+    assert asked(folder, STORES) == 1
+    assert list(fetcher.to.parent.glob("*.download")) == []
 
 
 def test_what_a_killed_process_had_downloaded_is_removed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from hashlib import sha256
 from io import FileIO
+from typing import Final
 
 from service.baking.layout import DamagedFile, expected_length
 from service.reading.batches.diagnostics import FileError
@@ -12,6 +13,10 @@ from service.reading.file_set.manifest import Listing
 from service.sources.blocking import run_to_end
 from service.sources.remote.transport import CutOff, RemoteFile
 from service.sources.source import Unavailable
+
+# What a download leaves free of a disk, so that it takes no other program its room.
+_RESERVE: Final = 1 << 28  # bytes
+_RESERVE_SHARE: Final = 20  # of a small disk
 
 
 async def receive(remote: RemoteFile, file: FileIO, progress: Callable[[int, int], None]) -> None:
@@ -42,7 +47,8 @@ async def receive_listed(
 ) -> None:
     """Write the body, a file with a checksum in a manifest, into an empty file.
 
-    Raises `CutOff` if it has another checksum: the file may be damaged in transit, or newer than the manifest; OSError.
+    Nothing says how long it may be, but the disk must have room for it. Raises `CutOff` if it has another checksum: the
+    file may be damaged in transit, or newer than the manifest; OSError.
     """
     digest, received = sha256(), 0
     if remote.length is not None:
@@ -69,13 +75,15 @@ async def receive_whole(remote: RemoteFile, most: int) -> bytes:
 
 
 def _check_room(file: FileIO, length: int) -> None:
-    """Raise OSError if the disk has no room for the file, before filling it."""
+    """Raise OSError if the disk has no room for so many bytes, before filling it."""
     disk = os.fstatvfs(file.fileno())
-    if length > disk.f_bavail * disk.f_frsize:
+    reserve = min(_RESERVE, disk.f_blocks * disk.f_frsize // _RESERVE_SHARE)
+    if length > disk.f_bavail * disk.f_frsize - reserve:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _write(file: FileIO, piece: bytes) -> None:
+    _check_room(file, len(piece))
     rest = memoryview(piece)
     while rest:
         rest = rest[file.write(rest) :]
