@@ -70,3 +70,14 @@ def uncollected() -> Iterator[None]:
     yield
     gc.enable()
     gc.unfreeze()
+
+
+def garbage() -> list[object]:
+    """Collect and return the objects that only the garbage collector can free."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        gc.collect()
+        return [*gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()

@@ -12,7 +12,9 @@ async def resume(coroutine: Started, pending: object) -> None:
     Python 3.12 has eager tasks for this. Until it waits, the coroutine has no current task, which `asyncio.timeout`
     needs: code that uses one waits before.
     """
-    await _Rest(coroutine, pending)
+    rest = _Rest(coroutine, pending)
+    del pending  # as in `_taken`
+    await rest
 
 
 class _Rest:
