@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -17,17 +18,16 @@ from service.engine.row_json import distances
 from service.engine.selection import Selection
 from service.engine.table import Table
 from service.engine.whole_files import column_names
-from service.model.kinds import FLAG
+from service.model.kinds import DATE, FLAG, INSTANT
 from service.model.query import Query
 from service.model.records import DISTANCE, Resource
 
 _GEOMETRY: Final = "geometry"
+_BOX: Final = "bbox"
+_SIDES: Final = ("xmin", "ymin", "xmax", "ymax")
 _NUMBER: Final = "number"  # an attribute
-_METADATA: Final = {
-    "version": "1.1.0",
-    "primary_column": _GEOMETRY,
-    "columns": {_GEOMETRY: {"encoding": "WKB", "geometry_types": ["Point"]}},
-}
+# By the kind of a field; others are texts.
+_TYPES: Final = {FLAG.name: pa.bool_(), INSTANT.name: pa.timestamp("us", "UTC"), DATE.name: pa.date32()}
 # A point in well-known binary: the byte order, the type, longitude and latitude.
 _POINT: Final = struct.Struct("<BIdd")
 _LITTLE_ENDIAN: Final = 1
@@ -38,17 +38,40 @@ _BATCHES: Final = 128
 
 def write_parquet(resource: Resource, table: Table, query: Query, order: Selection, target: BinaryIO) -> None:
     """Write the rows of an order, all that answer a query."""
-    schema, parts = _schema(resource, query), batches(table, query, order)
+    bounds = _bounds(table.locations, batches(table, query, order)) if table.locations else []
+    schema, parts = _schema(resource, query, bounds), batches(table, query, order)
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         while group := list(_record_batches(resource, table, query, schema, islice(parts, _BATCHES))):
             writer.write_table(pa.Table.from_batches(group))
 
 
-def _schema(resource: Resource, query: Query) -> Any:
+def _bounds(locations: Locations, parts: Iterator[Rows]) -> list[float]:
+    """Return west, south, east and north of the rows that have a location; nothing if none has one."""
+    located = np.zeros(len(locations.places), np.bool_)
+    for rows in parts:
+        located[locations.places.take(rows)] = True
+    located = located[: locations.count]
+    longitudes, latitudes = locations.longitudes[located], locations.latitudes[located]
+    if not len(longitudes):
+        return []
+    return [float(each) for each in (longitudes.min(), latitudes.min(), longitudes.max(), latitudes.max())]
+
+
+def _schema(resource: Resource, query: Query, bounds: list[float]) -> Any:
     fields = [pa.field(name, _type(resource, name)) for name in column_names(resource, query)]
     if resource.coordinates is None:
         return pa.schema(fields)
-    return pa.schema([*fields, pa.field(_GEOMETRY, pa.binary())], {"geo": msgspec.json.encode(_METADATA)})
+    box = pa.struct([(side, pa.float64()) for side in _SIDES])
+    geometry = {
+        "encoding": "WKB",  # without a reference system, which is OGC:CRS84
+        "geometry_types": ["Point"],
+        "covering": {_BOX: {side: [_BOX, side] for side in _SIDES}},
+        **({"bbox": bounds} if bounds else {}),
+    }
+    geo = {"version": "1.1.0", "primary_column": _GEOMETRY, "columns": {_GEOMETRY: geometry}}
+    return pa.schema(
+        [*fields, pa.field(_GEOMETRY, pa.binary()), pa.field(_BOX, box)], {"geo": msgspec.json.encode(geo)}
+    )
 
 
 def _type(resource: Resource, name: str) -> Any:
@@ -57,9 +80,7 @@ def _type(resource: Resource, name: str) -> Any:
     field = resource.field(name)
     if field.is_list:
         return pa.list_(pa.string())
-    if field.attribute == _NUMBER:
-        return pa.float64()
-    return pa.bool_() if field.kind is FLAG else pa.string()
+    return pa.float64() if field.attribute == _NUMBER else _TYPES.get(field.kind.name, pa.string())
 
 
 def _record_batches(
@@ -72,14 +93,21 @@ def _record_batches(
                 columns[field.name] = [msgspec.json.decode(each, type=float | None) for each in columns[field.name]]
         columns[DISTANCE] = distances(table, query, rows)
         if table.locations is not None:
-            columns[_GEOMETRY] = _points(table.locations, rows)
-        yield pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+            points = _points(table.locations, rows)
+            columns[_GEOMETRY] = [each and _POINT.pack(_LITTLE_ENDIAN, _POINT_TYPE, *each) for each in points]
+            columns[_BOX] = [each and dict(zip(_SIDES, each * 2, strict=True)) for each in points]
+        yield pa.record_batch([_array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
-def _points(locations: Locations, rows: Rows) -> list[bytes | None]:
-    points: list[bytes | None] = []
-    for place in locations.places.take(rows).tolist():
-        located = place < locations.count
-        point = (locations.longitudes[place], locations.latitudes[place]) if located else ()
-        points.append(_POINT.pack(_LITTLE_ENDIAN, _POINT_TYPE, *point) if located else None)
-    return points
+def _array(values: Any, kind: Any) -> Any:
+    """Return values of a type; of dates and times, from the texts that are served."""
+    return pa.array(values, pa.string()).cast(kind) if pa.types.is_temporal(kind) else pa.array(values, kind)
+
+
+def _points(locations: Locations, rows: Rows) -> list[tuple[float, float] | None]:
+    """Return the longitude and latitude of rows, None without a location."""
+    places = locations.places.take(rows).tolist()
+    return [
+        (locations.longitudes[place], locations.latitudes[place]) if place < locations.count else None
+        for place in places
+    ]

@@ -1,10 +1,12 @@
 """`store-directory export`."""
 
 import struct
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pytest_aiohttp import AiohttpClient
@@ -12,6 +14,7 @@ from pytest_aiohttp import AiohttpClient
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.random_data_sets import baked_file, random_data_set
+from tests.declared_attributes import DECLARED, PREFIX, mapping
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import run, run_here
@@ -24,6 +27,12 @@ def folder(tmp_path: Path) -> Path:
     return random_data_set((600, 12, 16, 3)).write(tmp_path / "data")
 
 
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    return random_data_set((600, 12, 16, 3), attributes=DECLARED).write(tmp_path / "described")
+
+
+INSTANTS: Final = ("created_at", "updated_at")
 # The name of a file, options, and the target with the same bytes.
 FILES: Final = (
     ("stores.csv", (), "/stores.csv"),
@@ -49,29 +58,91 @@ async def test_the_bytes_are_those_of_the_service(folder: Path, tmp_path: Path, 
             assert file.read_bytes() == reply.body
 
 
-def test_parquet_has_the_records_of_the_lines(folder: Path, tmp_path: Path) -> None:
-    file, lines = tmp_path / "x.parquet", tmp_path / "x.ndjson"
+def exported(data: Path, file: Path, resource: str, query: str = "sort_by=name") -> Path:
+    """Return the file of an export, in a folder that is made."""
+    file.parent.mkdir(exist_ok=True)
+    ended = run_here("export", data, file, "--resource", resource, "--query", query)
+    assert ended.returncode == 0, ended.stderr
+    return file
+
+
+def records_of(lines: Path) -> list[dict[str, Any]]:
+    """Return the records of lines of JSON, each attribute as a member of its own."""
+    records = [orjson.loads(line) for line in lines.read_bytes().splitlines()]
+    return [each | {PREFIX + name: value for name, value in each.pop("attributes", {}).items()} for each in records]
+
+
+def in_utc(text: str | None) -> datetime | None:
+    """Return a date-time as served, in UTC."""
+    return text if text is None else datetime.fromisoformat(text).astimezone(UTC)
+
+
+def typed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with its date-times in UTC, and its dates, as values of these types."""
+    dates = {name: each and date.fromisoformat(each) for name, each in record.items() if name == "attributes.opened"}
+    return record | {name: in_utc(record[name]) for name in INSTANTS if name in record} | dates
+
+
+def test_parquet_has_the_records_of_the_lines_with_dates_and_times_in_utc_and_numbers(
+    described: Path, tmp_path: Path
+) -> None:
     for resource in ("stores", "companies"):
-        for each in (file, lines):
-            ended = run_here("export", folder, each, "--resource", resource, "--query", "sort_by=name")
-            assert ended.returncode == 0, ended.stderr
-        table = pq.read_table(file)
-        columns = [name for name in table.column_names if name != "geometry"]
-        records = [orjson.loads(line) for line in lines.read_bytes().splitlines()]
+        table = pq.read_table(exported(described, tmp_path / "x.parquet", resource))
+        records = [typed(each) for each in records_of(exported(described, tmp_path / "x.ndjson", resource))]
+        columns = [name for name in table.column_names if name not in ("geometry", "bbox")]
         assert table.select(columns).to_pylist() == [{name: each.get(name) for name in columns} for each in records]
 
 
+def test_the_latest_update_in_parquet_is_the_latest_instant_whatever_its_offset(tmp_path: Path) -> None:
+    late, early = "2024-01-01T00:00:00.000001-05:00", "2024-01-01T04:00:00+00:00"
+    folder = write_directory(tmp_path / "data", [store("s1", updated_at=late), store("s2", updated_at=early)])
+    column = pq.read_table(exported(folder, tmp_path / "x.parquet", "stores"))["updated_at"]
+    assert pc.max(column).as_py() == datetime(2024, 1, 1, 5, 0, 0, 1, UTC)
+
+
+@pytest.mark.process
+def test_an_export_to_parquet_is_read_back_as_the_same_records_with_times_in_utc(
+    described: Path, tmp_path: Path
+) -> None:
+    back = tmp_path / "back"
+    for resource in ("stores", "companies"):
+        exported(described, back / f"{resource}.parquet", resource)
+    (back / "mapping.toml").write_text(mapping(DECLARED))
+    for resource, key in (("stores", "store_id"), ("companies", "company_id")):
+        before, after = (
+            records_of(exported(data, tmp_path / "x.ndjson", resource, f"sort_by={key}")) for data in (described, back)
+        )
+        assert [typed(each) for each in after] == [typed(each) for each in before]
+        assert {each[name][-1] for each in after for name in INSTANTS if name in each} <= {"Z"}
+
+
 def test_parquet_of_stores_is_geoparquet(folder: Path, tmp_path: Path) -> None:
-    file, features = tmp_path / "near.parquet", tmp_path / "near.geojson"
-    for each in (file, features):
-        assert run_here("export", folder, each, "--query", "near=1,2&fields=name,distance").returncode == 0
-    table = pq.read_table(file)
-    assert table.column_names == ["name", "distance", "geometry"]
-    geo = orjson.loads(table.schema.metadata[b"geo"])
-    assert (geo["version"], geo["columns"][geo["primary_column"]]["encoding"]) == ("1.1.0", "WKB")
+    query = "near=1,2&fields=name,distance"
+    table = pq.read_table(exported(folder, tmp_path / "near.parquet", "stores", query))
+    features = orjson.loads(exported(folder, tmp_path / "near.geojson", "stores", query).read_bytes())["features"]
+    assert table.column_names == ["name", "distance", "geometry", "bbox"]
+    expected = [each["geometry"] and each["geometry"]["coordinates"] for each in features]
     points = [None if wkb is None else list(struct.unpack("<BIdd", wkb)) for wkb in table["geometry"].to_pylist()]
-    expected = [each["geometry"] for each in orjson.loads(features.read_bytes())["features"]]
-    assert points == [each and [1, 1, *each["coordinates"]] for each in expected]
+    assert points == [each and [1, 1, *each] for each in expected]
+    boxes = [each and list(each.values()) for each in table["bbox"].to_pylist()]
+    assert boxes == [each and [*each, *each] for each in expected]
+    geo = orjson.loads(table.schema.metadata[b"geo"])
+    assert (geo["version"], geo["primary_column"]) == ("1.1.0", "geometry")
+    located = [each for each in expected if each]
+    assert geo["columns"]["geometry"] == {
+        "encoding": "WKB",
+        "geometry_types": ["Point"],  # without a reference system, which is OGC:CRS84
+        "covering": {"bbox": {side: ["bbox", side] for side in ("xmin", "ymin", "xmax", "ymax")}},
+        "bbox": [*map(min, zip(*located, strict=True)), *map(max, zip(*located, strict=True))],
+    }
+
+
+def test_geoparquet_without_a_location_has_no_bounds(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1")])
+    file = exported(folder, tmp_path / "x.parquet", "stores")
+    table = pq.read_table(file)
+    assert "bbox" not in orjson.loads(table.schema.metadata[b"geo"])["columns"]["geometry"]
+    assert table.select(["geometry", "bbox"]).to_pylist() == [{"geometry": None, "bbox": None}]
 
 
 @pytest.mark.process
