@@ -231,29 +231,18 @@ def test_every_filter_is_in_the_interface_with_its_kind(resource: Resource) -> N
     }
 
 
-@each_resource
-def test_every_sort_key_is_in_the_interface_in_order(resource: Resource) -> None:
-    (item,) = re.findall(
-        rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", section(INTERFACE, "Sorting"), re.MULTILINE
-    )
-    assert codes(item) == list(resource.sort_keys)
+def listed(heading: str, resource: Resource) -> list[str]:
+    """Return the names that a list under a heading of the interface has for a resource."""
+    item = rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)"
+    return codes(re.findall(item, section(INTERFACE, heading), re.MULTILINE)[0])
 
 
 @each_resource
-def test_every_searched_field_is_in_the_interface_in_order(resource: Resource) -> None:
-    (item,) = re.findall(
-        rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", section(INTERFACE, "Words"), re.MULTILINE
-    )
+def test_sort_keys_searched_fields_and_facets_are_in_the_interface_in_order(resource: Resource) -> None:
     company = [] if resource is COMPANIES else ["name", "domain"]
-    assert codes(item) == [*(field.name for field in resource.searched), *company]
-
-
-@each_resource
-def test_every_facet_is_in_the_interface_in_order(resource: Resource) -> None:
-    (item,) = re.findall(
-        rf"^- on `/{resource.name}`: of ([^.\n]*(?:\n  [^.\n]*)*)", section(INTERFACE, "Facets"), re.MULTILINE
-    )
-    assert codes(item) == list(resource.facets)
+    assert listed("Sorting", resource) == list(resource.sort_keys)
+    assert listed("Words", resource) == [*(field.name for field in resource.searched), *company]
+    assert listed("Facets", resource) == list(resource.facets)
     assert named(INTERFACE, "Member of a facet") == list(Facet.__struct_fields__)
 
 
@@ -736,8 +725,8 @@ MADE: Final = (".venv/", "dist/", "bench/data/")
 
 @cache
 def words() -> set[str]:
-    """Return all words of the code but this file, and its options."""
-    files = (file for folder in CODE for file in (ROOT / folder).rglob("*.py") if file != Path(__file__))
+    """Return all words of the code, and its options."""
+    files = (file for folder in CODE for file in (ROOT / folder).rglob("*.py"))
     return {word for file in files for word in re.findall(r"\w+|--[a-z-]+", file.read_text("utf-8"))}
 
 
@@ -803,6 +792,12 @@ def test_the_packages_in_the_architecture_are_those_that_exist() -> None:
     assert packages <= set(re.findall(r"(\w+)/ ", text))
     names = re.findall(r"(?<=[\s(])[\w./-]+(?:/|\.\w+)(?=[\s,:;)])", text)
     assert [name for name in names if not found(name)] == []
+
+
+def test_every_text_of_the_explorer_in_its_page_exists() -> None:
+    texts = (ROOT / "service/web/explorer/strings.js").read_text("utf-8")
+    quoted = re.findall(r'"([^"\n]+)"', (ROOT / "docs/explorer.md").read_text("utf-8"))
+    assert [text for text in quoted if f'"{text}"' not in texts] == []
 
 
 SEARCHED = {
