@@ -9,6 +9,7 @@ from msgspec import inspect
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 Group: TypeAlias = Literal["Data", "Listening", "Access", "Limits", "HTTP", "Logging"]
+_LONGEST: Final = 100  # bits of a number that is quoted
 _PARSERS: Final[dict[type[inspect.Type], Callable[[Any], Any]]] = {inspect.IntType: int, inspect.FloatType: float}
 
 
@@ -74,8 +75,9 @@ class Setting(msgspec.Struct, frozen=True):
 
     def mismatch(self, value: object) -> str:
         """Return the error message for a value that is not accepted; it quotes no list, which may hold keys."""
-        quotable = isinstance(value, str | int | float) and not self.is_list
-        quoted = str(value).lower() if isinstance(value, bool) else repr(value)
+        is_long = isinstance(value, int) and value.bit_length() > _LONGEST  # Python may refuse to convert it
+        quotable = isinstance(value, str | int | float) and not self.is_list and not is_long
+        quoted = str(value).lower() if isinstance(value, bool) else repr(value) if quotable else ""
         accepted = " or ".join(map(_describe, self.types))
         return f"must be {accepted}" + (f", not {quoted}" if quotable else "")
 
@@ -119,7 +121,5 @@ def _describe(kind: inspect.Type) -> str:
 
 
 def _describe_range(least: float | None, most: float | None, *, above: float | None = None) -> str:
-    end = "" if most is None else f" to {most:.0f}"
-    if above is not None:
-        return f" above {above:.0f}" + end.replace(" to", " and up to")
-    return f" from {least:.0f}{end}" if end else f" of {least:.0f} or more"
+    start = f"from {least:.0f} to" if above is None else f"above {above:.0f} and up to"
+    return f" {start} {most:.0f}"

@@ -24,8 +24,8 @@ _MAX_CONNECTIONS: Final = f"{MAX_CONNECTIONS}, or fewer if the descriptor limit 
 
 Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 Texts: TypeAlias = tuple[str, ...]
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-PositiveCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+PositiveCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
 Port: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)]
 Mebibytes: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]

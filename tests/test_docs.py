@@ -674,7 +674,7 @@ FIGURES: Final = {
         more than {reading.mapping.toml_document._MAX_DOTS:,} dots
         values have up to {reading.mapping.entries._MAX_TEXT} characters
         have at most {model.attributes.MOST} each
-        at most {reading.mapping.attribute_entries._MOST_BYTES:,}
+        at most {reading.mapping.declaration.MOST_BYTES:,}
         A separator has up to {reading.mapping.attribute_entries._MAX_SEPARATOR} characters
         A format has up to {reading.values.date_formats._MAX_LENGTH} characters
         a list up to {reading.mapping.mapping_options._MAX_FORMATS} formats""",

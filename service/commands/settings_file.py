@@ -25,6 +25,8 @@ def read_settings(file: Path) -> dict[str, Any]:
         raise BadSettings(f"{file}: invalid TOML: {error}{hint}") from error
     except UnicodeDecodeError as error:
         raise BadSettings(f"{file}: the file is not UTF-8: save it as UTF-8") from error
+    except (ValueError, RecursionError) as error:  # of tomllib
+        raise BadSettings(f"{file}: a number is too long, or a value is nested too deeply") from error
     except OSError as error:
         raise BadSettings(f"{file}: {error.strerror}") from error
     if errors := list(_errors(values)):

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from msgspec.inspect import FloatType, IntType
 
+from service.setting import Setting
 from service.settings import SETTINGS
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
@@ -34,14 +36,21 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("no_auth = 'yes'", "no_auth (--no-auth): must be true or false, not 'yes'"),
         ("invalid = 'ignore'", "invalid (--invalid): must be 'refuse' or 'skip', not 'ignore'"),
         ("log-format = 'xml'", "log-format (--log-format): must be 'json' or 'text', not 'xml'"),
-        ("workers = 0", "workers (--workers): must be a whole number of 1 or more or 'auto', not 0"),
-        ("min-stores = -1", "min-stores (--min-stores): must be a whole number of 0 or more, not -1"),
+        ("workers = 0", "workers (--workers): must be a whole number from 1 to 1000000000 or 'auto', not 0"),
+        ("min-stores = -1", "min-stores (--min-stores): must be a whole number from 0 to 1000000000, not -1"),
         ("max_shrink = 1.5", "max_shrink (--max-shrink): must be a number from 0 to 1, not 1.5"),
         ("max-skipped = nan", "max-skipped (--max-skipped): must be a number from 0 to 1, not nan"),
         ("poll = nan", "poll (--poll): must be a number above 0 and up to 31622400, not nan"),
         ("drain = -1", "drain (--drain): must be a number from 0 to 31622400, not -1"),
         ("response_cache = 0.5", "response_cache (--response-cache): must be a whole number from 0 to 1048576, not "),
-        ("max-connections = 0", "max-connections (--max-connections): must be a whole number of 1 or more, not 0"),
+        (
+            "max-connections = 0",
+            "max-connections (--max-connections): must be a whole number from 1 to 1000000000, not ",
+        ),
+        (f"workers = {10**20}", "workers (--workers): must be a whole number from 1 to 1000000000 or 'auto', not 1"),
+        (f"min-stores = 0x{'f' * 5000}", "min-stores (--min-stores): must be a whole number from 0 to 1000000000"),
+        (f"port = {'9' * 5000}", "a number is too long, or a value is nested too deeply"),
+        (f"port = {'[' * 5000}", "a number is too long, or a value is nested too deeply"),
         ("api_key = 'the-secret'", f"api_key (--api-key): {LIST}"),
         ("api_key = 1234567890", f"api_key (--api-key): {LIST}"),
         ("api-key = ['one', 2]", f"api-key (--api-key): {LIST}"),
@@ -114,13 +123,14 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
     [
         ("port", "http", "must be a whole number from 0 to 65535, not 'http'"),
         ("no_auth", "perhaps", "must be true or false, not 'perhaps'"),
-        ("workers", "all", "must be a whole number of 1 or more or 'auto', not 'all'"),
+        ("min_stores", f"{10**20}", f"must be a whole number from 0 to 1000000000, not '{10**20}'"),
+        ("workers", "all", "must be a whole number from 1 to 1000000000 or 'auto', not 'all'"),
         ("poll", "soon", "must be a number above 0 and up to 31622400, not 'soon'"),
         ("invalid", "ignore", "must be 'refuse' or 'skip', not 'ignore'"),
         ("admin", "here", "'here' is not HOST:PORT"),
         ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
-        ("max_connections", "1000000000000", "a process can have at most "),
+        ("max_connections", "1000000000", "a process can have at most "),
         ("data", "ftp://user:the-secret@bucket/x", "ftp:// is not supported"),
         ("encoding", "klingon", "'klingon' is not the name of an encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
@@ -131,6 +141,18 @@ def test_an_error_in_the_environment_names_the_variable(name: str, value: str, m
     assert ended.exit_code == 2
     assert f"Error: {SETTINGS[name].variable}: {message}" in ended.stderr
     assert "secret" not in ended.stderr
+
+
+NUMBERS = [each for each in SETTINGS.values() if isinstance(each.types[0], IntType | FloatType)]
+
+
+@pytest.mark.parametrize("setting", NUMBERS)
+def test_every_number_has_a_range(setting: Setting) -> None:
+    for number in (10**30, -(10**30)):
+        with pytest.raises(ValueError, match=r"must be a .*number"):
+            setting.check(number)
+        with pytest.raises(ValueError, match=r"must be a .*number"):
+            setting.parse(str(number))
 
 
 def test_the_error_for_a_variable_set_by_kubernetes_says_so() -> None:

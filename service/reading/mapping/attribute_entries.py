@@ -17,7 +17,6 @@ _KINDS: Final = get_args(AttributeKind)
 # The keys that say nothing of columns.
 _OWN_KEYS: Final = frozenset({"kind", "separator", "decimal", "invalid", "max_length", "search", "filter"})
 _MAX_SEPARATOR: Final = 10  # characters
-_MOST_BYTES: Final = 16_384
 _NOT_ALWAYS: Final = {"separator": ("list",), "decimal": ("number",), "search": ("text", "list")}
 
 
@@ -89,5 +88,3 @@ def _check(table: AttributeTable, declared: Mapping[str, object], path: str) -> 
         raise FileError(f'{path}.decimal: expected "." or ","')
     if table.invalid not in (None, "null"):
         raise FileError(f'{path}.invalid: expected "null"')
-    if not 0 < table.max_length <= _MOST_BYTES:
-        raise FileError(f"{path}.max_length: expected from 1 to {_MOST_BYTES:,} bytes")

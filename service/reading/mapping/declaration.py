@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
 from service.model.records import STORES, Resource
 from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
+MOST_LINES: Final = 10**9
+MOST_BYTES: Final = 16_384
 
 
 class FileTable(msgspec.Struct, frozen=True):
@@ -30,7 +32,7 @@ class StoresTable(msgspec.Struct, frozen=True):
     repair: str | None = None
     delimiter: str | None = None
     quote: str = '"'
-    skip_lines: int = 0
+    skip_lines: Annotated[int, Meta(ge=0, le=MOST_LINES)] = 0
     columns: list[str] | None = None
     sheet: str | None = None
     trim: bool = False
@@ -63,7 +65,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     separator: str | UnsetType = UNSET
     first: list[Any] | UnsetType = UNSET  # columns, and tables of joins
     split: str | UnsetType = UNSET
-    part: int | UnsetType = UNSET
+    part: Annotated[int, Meta(ge=1, le=2)] | UnsetType = UNSET
     constant: Constant | UnsetType = UNSET
     default: Constant | UnsetType = UNSET
     values: dict[str, Constant] | UnsetType = UNSET
@@ -79,7 +81,7 @@ class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "f
     kind: str = "text"
     decimal: str | None = None
     invalid: str | None = None
-    max_length: int = 1024
+    max_length: Annotated[int, Meta(ge=1, le=MOST_BYTES)] = 1024
     search: bool = False
     filter: bool = True
 

@@ -18,7 +18,6 @@ _T = TypeVar("_T")
 SOURCES: Final = ("from", "join", "first", "constant")
 _CLOSING_DATE: Final = "closing_date"
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
-_PARTS: Final = (1, 2)
 _NOT_WITH_A_CONSTANT: Final = ("split", "part", "default", "values", "other")
 _OF_CLOSING_DATES: Final = ("date", "optional")
 
@@ -117,8 +116,6 @@ def _split(table: FieldTable, key_path: str) -> SplitPart | None:
     if not table.split:
         raise FileError(f"{key_path}.split: expected the text between the two parts")
     _check_length(table.split, f"{key_path}.split")
-    if table.part not in _PARTS:
-        raise FileError(f"{key_path}.part: expected 1 or 2")
     return SplitPart(table.split, table.part)
 
 

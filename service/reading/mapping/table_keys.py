@@ -21,8 +21,6 @@ def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
         raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
     if table.quote not in _QUOTES:
         raise FileError(f'{key_path}.quote: expected "" if quotes are ordinary characters')
-    if table.skip_lines < 0:
-        raise FileError(f"{key_path}.skip_lines: expected a number from 0")
     _check_columns(table.columns, f"{key_path}.columns")
     return TableOptions(
         delimiter=table.delimiter,

@@ -171,7 +171,7 @@ def test_arrays_of_json_are_lists_of_their_texts_and_numbers(tmp_path: Path) -> 
         ("a = { kind = 'flg' }", "stores.attributes.a.kind: no kind 'flg'; did you mean flag?"),
         ("a = { separator = ';' }", "stores.attributes.a.separator: only of kind list"),
         ("a = { kind = 'flag', search = true }", "stores.attributes.a.search: only of kind text or list"),
-        ("a = { max_length = 20_000 }", "stores.attributes.a.max_length: expected from 1 to 16,384 bytes"),
+        ("a = { max_length = 20_000 }", "stores.attributes.a.max_length: expected `int` <= 16384"),
         ("a = { invalid = 'x' }", 'stores.attributes.a.invalid: expected "null"'),
         ("a = { closing_date = 'x' }", "stores.attributes.a.closing_date: only is_open of stores has a closing date"),
         ("a = 1", "stores.attributes.a: expected a column, or a table"),

@@ -4,12 +4,21 @@ import os
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
+from msgspec import inspect
 
 from service.reading.batches.diagnostics import FileError
-from service.reading.mapping.declaration import FieldMapping, JoinedColumns, StoresTable
+from service.reading.mapping.declaration import (
+    AttributeTable,
+    CompaniesTable,
+    FieldMapping,
+    FieldTable,
+    JoinedColumns,
+    StoresTable,
+)
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.mapping.toml_keys import keys_of
+from service.reading.mapping.toml_keys import keys_of, read_table
 from service.reading.text.decoding import parse_encoding
 
 KEYS = ", ".join(keys_of(StoresTable))
@@ -280,7 +289,7 @@ REFUSED = [
     ),
     (
         '[stores.fields]\ncity = { from = "x", split = ",", part = 3 }',
-        "stores.fields.city.part: expected 1 or 2",
+        "stores.fields.city.part: expected `int` <= 2",
     ),
     (
         '[stores.fields]\ncity = { constant = "x", split = ",", part = 1 }',
@@ -472,3 +481,12 @@ def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("service.reading.mapping.mapping_options.available_timezones", set)
     with pytest.raises(FileError, match="no time zone 'Mars'; the system has no time zones, install tzdata"):
         parse_mapping(b'[stores]\ntime_zone = "Mars"')
+
+
+@pytest.mark.parametrize("table", [StoresTable, CompaniesTable, FieldTable, AttributeTable])
+def test_every_number_has_a_range(table: type[msgspec.Struct]) -> None:
+    kinds = {field.encode_name: field.type for field in inspect.type_info(table).fields}  # type: ignore[attr-defined]
+    for key in (key for key, kind in kinds.items() if "IntType" in repr(kind)):
+        for number in (10**30, -(10**30)):
+            with pytest.raises(FileError, match=f"{key}: expected `int` [<>]="):
+                read_table({key: number}, table, "stores")
