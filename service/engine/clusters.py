@@ -136,6 +136,7 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
 
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of those of some rows that are in a box, best of few rows. Raises `TooManyCells`."""
+    announce(_STEPS * len(rows))
     return _cluster_few(locations, _located(np.sort(locations.z_order.places.take(rows)), locations), box, zoom)
 
 
@@ -145,7 +146,11 @@ def _located(places: Places | Rows, locations: Locations) -> Places | Rows:
 
 
 def _are_few(count: int, locations: Locations) -> bool:
-    return count * _FEW_FRACTION < locations.count
+    """Return whether a number of rows are looked at one by one, and announce it if so."""
+    are_few = count * _FEW_FRACTION < locations.count
+    if are_few:
+        announce(_STEPS * count)
+    return are_few
 
 
 def _cover(z_order: ZOrder, box: Box) -> Spans:
@@ -217,7 +222,6 @@ def _inside(locations: Locations, box: Box) -> Mask:
 
 def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box among those at some places, ascending."""
-    announce(_STEPS * len(places))
     points = _Points.of(locations.z_order)[places]
     if not _surrounds_all(locations, box):
         points = points[points.inside(locations, box)]
@@ -265,9 +269,10 @@ def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells
     starts, counts = _occupied(z_order, bitmap, zoom)
     if len(starts) > MAX_CELLS:
         raise _too_many(lambda less: len(_occupied(z_order, bitmap, less)[0]), zoom)
-    edges = positions(edges_of_runs(bitmap[: word_count(z_order.count)]))
+    edges_bitmap = edges_of_runs(bitmap[: word_count(z_order.count)])
+    announce(_EDGES * int(np.bitwise_count(edges_bitmap).sum()))
+    edges = positions(edges_bitmap)
     edges = edges[: edges.searchsorted(z_order.count, "right")]
-    announce(_EDGES * len(edges))
     bounds = np.append(starts, z_order.count)
     passed = edges.searchsorted(bounds, "right")
     is_inside = (passed & 1).astype(np.bool_)  # of a run, which began at an even edge

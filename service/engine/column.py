@@ -91,5 +91,5 @@ def _order(codes: NDArray[np.int32]) -> Rows:
 
 
 def merge(parts: Iterable[Rows]) -> Rows:
-    """Return the union of sets of rows, ascending; the sets must be ascending and disjoint."""
+    """Return the rows of disjoint sets, ascending; of others, what is in several is repeated."""
     return np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))

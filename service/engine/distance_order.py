@@ -106,7 +106,6 @@ class DistanceOrder(RankedRows):
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
-        announce(number)
         needed = number * self._locations.count / self._located
         low, high = 0.0, math.inf
         radius = self._typical_radius(int(_AMPLE * needed))
@@ -120,6 +119,7 @@ class DistanceOrder(RankedRows):
                     return None
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
+                    announce(count)
                     found = self._inside(near, radius)
                     if len(found[0]) >= number:
                         return found

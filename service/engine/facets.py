@@ -31,8 +31,9 @@ _MOST_ADDED: Final = 1
 _PARTS: Final = 1024
 # The spellings of all values of a field are kept if they are at most as many.
 _FEW_VALUES: Final = 1024
-# To read a spelling takes as long as to look at so many rows.
+# To read a spelling takes as long as to look at so many rows, and to read a text of a list.
 _READING: Final = 200
+_READING_TEXT: Final = 128
 _ENCODE: Final = msgspec.json.Encoder().encode
 _NUMBER_STARTS: Final = frozenset({b"-", *(b"%d" % digit for digit in range(10))})
 
@@ -59,6 +60,7 @@ class Matches:
         """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
         column = self._table.columns[name]
         if self._total < column.null_code and not are_many(self._total, self._table):
+            announce(self._total)
             return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
         return None, self._count_all(name)
 
@@ -161,9 +163,15 @@ def _read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
     column, lists = table.columns[name], table.lists.get(name)
     if lists is None:
         return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
+    announce(int((lists.starts[values + 1] - lists.starts[values]).sum()))
     first = np.array([column.order[column.starts[lists.lists_of(text)]].min() for text in values.tolist()], np.int32)
-    keys = map(lists.keys.__getitem__, values.tolist())
-    return [_text_of(key, value) for key, value in zip(keys, _members(table, first, name), strict=True)]
+    rows, places = np.unique(first, return_inverse=True)
+    codes = column.codes[rows].astype(np.intp)
+    announce(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
+    read = [_by_key(value) for value in _members(table, rows, name)]
+    return [
+        read[place][lists.keys[value].decode()] for place, value in zip(places.tolist(), values.tolist(), strict=True)
+    ]
 
 
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
@@ -176,10 +184,10 @@ def _spelled(value: bytes) -> object:
     return msgspec.Raw(value) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
 
 
-def _text_of(key: bytes, value: bytes) -> str:
-    """Return the first text of a list that has a key."""
+def _by_key(value: bytes) -> dict[str, str]:
+    """Return the texts of a list by key, the first of each."""
     texts = msgspec.json.decode(value, type=list[str])
-    return next(text for text in texts if fold(text).encode() == key)
+    return {fold(text): text for text in reversed(texts)}
 
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:

@@ -6,8 +6,9 @@ from typing import Final
 from msgspec import UNSET
 
 from service.engine.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.grid import Places
 from service.engine.long_work import announce
-from service.engine.projection import decode_rows
+from service.engine.projection import DECODED_BYTES, decode_announced
 from service.engine.row_features import encoded
 from service.engine.select import find
 from service.engine.selection import RowList
@@ -25,19 +26,20 @@ _DECODED: Final = 500
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters of a query as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
-    announce(_WRITING * len(clusters))
-    properties = _properties(table, clusters)
+    single, offsets = (clusters.counts == 1).nonzero()[0], table.rows.offsets
+    rows = clusters.rows[single]
+    announce(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)
+    properties = _properties(table, clusters, single)
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
     return wrap_clusters(encoded(points), properties)
 
 
-def _properties(table: Table, clusters: Clusters) -> list[bytes]:
-    """Return the properties of each cluster, as `wrap_clusters` wants them."""
+def _properties(table: Table, clusters: Clusters, single: Places) -> list[bytes]:
+    """Return the properties of each cluster, as `wrap_clusters` wants them; those at some places are single rows."""
     properties = encoded(clusters.counts.tolist())
-    single = (clusters.counts == 1).nonzero()[0]
     for start in range(0, len(single), _DECODED):
         places = single[start : start + _DECODED]
-        stores = decode_rows(table.json(clusters.rows[places]), STORE_MEMBERS)
+        stores = decode_announced(table.json(clusters.rows[places]), STORE_MEMBERS)
         for place, store in zip(places.tolist(), encoded(stores), strict=True):
             properties[place] = b"1," + store[1:-1]
     return properties

@@ -7,11 +7,14 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from service.engine.long_work import announce
 from service.model.records import ATTRIBUTES, DISTANCE, PREFIX
 
 # A decoder is a class of its own, which only the garbage collector can free: thousands of them took it 60 ms. So the
 # first combinations of members keep theirs; the others are decoded as dictionaries, in about four times as long.
 _MAX_DECODERS: Final = 256
+# To decode so many bytes takes as long as to look at a row.
+DECODED_BYTES: Final = 8
 _ABSENT: Final = Raw(b"null")  # what it means to a reader; it is omitted when it is written
 _ENCODE: Final = msgspec.json.Encoder().encode
 _ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
@@ -33,6 +36,7 @@ def project_lines(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) ->
 def _records(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     if names in _decoders or len(_decoders) < _MAX_DECODERS:
         return decode_rows(rows, names)
+    announce(sum(map(len, rows)) // DECODED_BYTES)
     records = _DECODE(b"".join((b"[", *rows, b"]")))
     return [_some_members(record, names) for record in records]
 
@@ -55,6 +59,12 @@ def members(records: Iterable[Any], name: str) -> Iterator[bytes]:
 
 def decode_rows(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     """Return rows as structs of some members, each as encoded."""
+    announce(sum(map(len, rows)) // DECODED_BYTES)
+    return decode_announced(rows, names)
+
+
+def decode_announced(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
+    """Return rows as structs of some members, each as encoded; that they are decoded was announced."""
     decoder = _decoders.get(names)
     if decoder is None:
         parts = [(name.removeprefix(PREFIX), Raw) for name in names if name.startswith(PREFIX)]

@@ -117,14 +117,13 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
             return is_set(self.bitmap(), rows)
         found = [is_set(bitmap, rows) for bitmap in self.dense]
         if len(self.postings):
+            announce(len(self.postings))
             found.append(_are_in(rows, self.postings if self.word_count == 1 else np.sort(self.postings)))
         return reduce(np.logical_or, found) if found else np.zeros(len(rows), np.bool_)
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""
-        return reduce(
-            np.logical_or, (unpack(bitmap, self.index.length) for bitmap in self.dense), self.mask_of_postings()
-        )
+        return unpack(self.bitmap(), self.index.length)
 
     def mask_of_postings(self) -> NDArray[np.bool_]:
         """Return for each row whether it has one of the words that are not dense."""
