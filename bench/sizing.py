@@ -27,6 +27,7 @@ from bench.wire.sample import Sample, make
 from bench.wire.servers import running
 from bench.wire.service_contender import service
 from bench.wire.shapes import Shape, read_shapes
+from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 
 _SIZES: Final = (10_000, 100_000, 1_000_000, 4_000_000)
 PAGE: Final = ROOT / "docs" / "operating.md"
@@ -42,7 +43,7 @@ _MIB: Final = 1 << 20
 _BYTES_STEP, _MIB_STEP = 10, 8
 # Up to so many stores memory is that of the program, beyond it grows with the stores.
 _FEW: Final = 100_000
-_EXAMPLE: Final = (1_000_000, 4)  # stores, workers
+_EXAMPLE: Final = (1_000_000, 4, 1000)  # stores, workers, connections
 
 
 class Size(msgspec.Struct, frozen=True):
@@ -68,7 +69,12 @@ class Size(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """The figures that resources are computed from: memory of few stores, and bytes for each of many."""
+    """The figures that resources are computed from: memory of few stores, and bytes for each of many.
+
+    cache_mib             full caches of a worker: ARCHITECTURE.md
+    held_mib              what its connections hold at most, those of probes included
+    bytes_per_connection  of an open connection that holds nothing
+    """
 
     baked_bytes_per_store: int
     parent_mib: int
@@ -76,6 +82,9 @@ class Rule(msgspec.Struct, frozen=True):
     worker_bytes_per_store: int
     compile_mib: int
     compile_bytes_per_store: int
+    cache_mib: int = 418
+    held_mib: int = (MAX_HELD_BYTES + MAX_ADMIN_HELD_BYTES) // _MIB
+    bytes_per_connection: int = 8192
 
     @classmethod
     def of(cls, sizes: Sequence[Size]) -> "Rule":
@@ -97,17 +106,30 @@ class Rule(msgspec.Struct, frozen=True):
         fixed = workers * self.worker_mib + (self.parent_mib if workers > 1 else 0)
         return fixed + stores * (self.baked_bytes_per_store + workers * self.worker_bytes_per_store) // _MIB + 1
 
+    def limit(self, stores: int, workers: int, connections: int) -> int:
+        """Return the MiB that they take at most, with as many connections each."""
+        most = self.cache_mib + self.held_mib + -(-connections * self.bytes_per_connection // _MIB)
+        return self.memory(stores, workers) + workers * most
+
+    def json(self) -> bytes:
+        """Return the figures as the Helm chart has them."""
+        return msgspec.json.format(msgspec.json.encode(self)) + b"\n"
+
     def markdown(self) -> str:
         """Return the figures as a table, and an example."""
         rows = (
-            ("each worker", str(self.worker_mib), str(self.worker_bytes_per_store)),
+            ("each worker", str(self.worker_mib), f"{self.worker_bytes_per_store} per store"),
             ("their parent, if there are several", str(self.parent_mib), ""),
-            ("the baked file, in the page cache", "", str(self.baked_bytes_per_store)),
-            ("compiling data files, in addition", str(self.compile_mib), str(self.compile_bytes_per_store)),
+            ("the baked file, in the page cache", "", f"{self.baked_bytes_per_store} per store"),
+            ("compiling data files, in addition", str(self.compile_mib), f"{self.compile_bytes_per_store} per store"),
+            ("at most: full caches of each worker", str(self.cache_mib), ""),
+            ("at most: its connections", str(self.held_mib), f"{self.bytes_per_connection:,} per connection"),
         )
-        stores, workers = _EXAMPLE
-        example = f"{stores:,} stores from a baked file with {workers} workers: {self.memory(stores, workers):,} MiB."
-        return f"{table(('memory of', 'MiB', 'and bytes per store'), rows)}\nFor example, {example}\n"
+        stores, workers, connections = _EXAMPLE
+        usual, most = self.memory(stores, workers), self.limit(stores, workers, connections)
+        example = f"{stores:,} stores from a baked file with {workers} workers: {usual:,} MiB"
+        rest = f"at most {most:,} MiB with `--max-connections {connections}`"
+        return f"{table(('memory of', 'MiB', 'and bytes'), rows)}\nFor example, {example}; {rest}.\n"
 
 
 def _line(stores: Sequence[int], sizes: Sequence[int]) -> tuple[int, int]:
@@ -140,7 +162,7 @@ def main(*, stores: tuple[int, ...], seed: int, repeats: int, seconds: int) -> N
     if not stores:
         save("sizing", results=results, tables=markdown(results), page=PAGE)
         PAGE.write_text(fill(PAGE.read_text("utf-8"), "sizing-rule", Rule.of(sizes).markdown()), "utf-8")
-        RULE.write_bytes(msgspec.json.format(msgspec.json.encode(Rule.of(sizes))) + b"\n")
+        RULE.write_bytes(Rule.of(sizes).json())
 
 
 def _measure(sample: Sample, core: int, load: LoadGenerator, repeats: int) -> Size:

@@ -1,5 +1,6 @@
 """What the docs, the Helm chart and the example say of memory is what `python -m bench.sizing` measured."""
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -7,17 +8,25 @@ import msgspec
 import pytest
 
 from bench.sizing import PAGE, RULE, Results, Rule, markdown
+from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 
-RESULTS: Final = msgspec.json.decode(
-    (Path(__file__).parents[1] / "bench" / "results" / "sizing.json").read_bytes(), type=Results
-)
+ROOT: Final = Path(__file__).parents[1]
+RESULTS: Final = msgspec.json.decode((ROOT / "bench" / "results" / "sizing.json").read_bytes(), type=Results)
 
 
 def test_the_documented_tables_and_the_figures_of_the_chart_are_those_measured() -> None:
     rule, page = Rule.of(RESULTS.sizes), PAGE.read_text("utf-8")
     assert markdown(RESULTS) in page
     assert rule.markdown() in page
-    assert msgspec.json.decode(RULE.read_bytes(), type=Rule) == rule
+    assert RULE.read_bytes() == rule.json()
+
+
+def test_the_limit_has_what_caches_and_connections_take_at_most() -> None:
+    rule = Rule.of(RESULTS.sizes)
+    (caches,) = re.findall(r"Together at most (\d+) MiB in a process", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    assert rule.cache_mib == int(caches)
+    assert rule.held_mib * (1 << 20) == MAX_HELD_BYTES + MAX_ADMIN_HELD_BYTES
+    assert rule.limit(1, 3, 1000) == rule.memory(1, 3) + 3 * (rule.cache_mib + rule.held_mib + 8)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])

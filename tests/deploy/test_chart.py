@@ -36,7 +36,7 @@ from tests.program import serving
 
 # Settings that the chart makes of its other values.
 OWN: Final = {
-    *("data", "cache", "host", "port", "uds", "admin", "workers", "drain"),
+    *("data", "cache", "host", "port", "uds", "admin", "workers", "drain", "max-connections"),
     *("api-key", "key-file", "no-auth"),
 }
 IMAGE: Final = FORMS["image"]
@@ -247,6 +247,8 @@ def test_it_is_deterministic(values: Values) -> None:
         ("settings.rate-store", "redis://:password@redis"),
         ("stores", "many"),
         ("workers", 0),
+        ("maxConnections", 0),
+        ("settings.max-connections", 1000),  # which would not change the memory
         ("drainSeconds", -1),
         ("image.tag", 1.0),
         ("serviceMonitor.enabled", "yes"),

@@ -34,12 +34,18 @@ def test_the_request_is_what_was_measured_and_little_more(size: Size, workers: i
         assert requested == Rule.of(MEASURED).memory(size.stores, workers)
 
 
-def test_the_limit_leaves_each_worker_its_caches() -> None:
-    (caches,) = re.findall(r"Together at most (\d+) MiB in a process", (ROOT / "ARCHITECTURE.md").read_text())
-    resources = service_container({**MINIMAL, "workers": 3})["resources"]
-    requested, limit = (mebibytes(resources[each]["memory"]) for each in ("requests", "limits"))
-    assert limit == requested + 3 * int(caches)
-    assert (resources["requests"]["cpu"], "cpu" in resources["limits"]) == ("3", False)
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("connections", [1, 1000, 10_000])
+def test_the_limit_leaves_each_worker_its_caches_and_connections(workers: int, connections: int) -> None:
+    values = {**MINIMAL, "stores": 1_000_000, "workers": workers, "maxConnections": connections}
+    resources = service_container(values)["resources"]
+    assert mebibytes(resources["limits"]["memory"]) == Rule.of(MEASURED).limit(1_000_000, workers, connections)
+    assert (resources["requests"]["cpu"], "cpu" in resources["limits"]) == (str(workers), False)
+    assert options(values)["max-connections"] == str(connections)
+
+
+def test_without_values_a_worker_accepts_a_thousand_connections() -> None:
+    assert options(MINIMAL)["max-connections"] == "1000"
 
 
 def test_resources_of_the_operator_replace_those() -> None:

@@ -14,13 +14,15 @@
 {{- end -}}
 
 {{- define "store-directory.resources" -}}
-{{- $caches := 418 -}}{{/* of each worker, when full: ARCHITECTURE.md#caches */}}
+{{- $rule := .Files.Get "files/sizing.json" | fromJson -}}
+{{- $connections := div (add (mul .Values.maxConnections $rule.bytes_per_connection) 1048575) 1048576 -}}
+{{- $most := add $rule.cache_mib $rule.held_mib $connections -}}
 {{- $memory := include "store-directory.memory" . | int -}}
 requests:
   cpu: {{ .Values.workers | quote }}
   memory: {{ $memory }}Mi
 limits:
-  memory: {{ add $memory (mul .Values.workers $caches) }}Mi
+  memory: {{ add $memory (mul .Values.workers $most) }}Mi
 {{- end -}}
 
 {{/* Two copies of the data during a reload, the last good copy of a URL, and a download or temporary files. */}}
