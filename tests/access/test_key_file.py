@@ -31,17 +31,19 @@ from service.access.key_file import change_keys
 from service.access.key_entries import add_key
 from tests.access.example_keys import entry
 for number in range(int(sys.argv[3])):
-    change_keys(Path(sys.argv[2]), partial(add_key, entry=entry(name=f"{sys.argv[1]}-{number}")))
+    change = partial(add_key, entry=entry(name=f"{sys.argv[1]}-{number}"))
+    change_keys(Path(sys.argv[2]), change, timeout_seconds=int(sys.argv[4]))
 """
 
 
 def adding(name: str, file: Path, count: int) -> subprocess.Popen[bytes]:
     """Start a process that adds keys to a file."""
-    return subprocess.Popen([sys.executable, "-c", ADD, name, str(file), str(count)], cwd=Path(__file__).parents[2])
+    command = [sys.executable, "-c", ADD, name, str(file), str(count), str(SECONDS)]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2])
 
 
 def add(file: Path, name: str = "shop") -> None:
-    change_keys(file, partial(add_key, entry=entry(name=name)))
+    change_keys(file, partial(add_key, entry=entry(name=name)), timeout_seconds=SECONDS)
 
 
 def add_other(folder: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.program import eventually
 from tests.run.conftest import Serve
-from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put, swap_link
+from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, swap_link
 from tests.run.load_clients import all_see, clients_of_all_workers, running_clients, two_clients
 
 
@@ -54,9 +54,9 @@ def test_files_without_a_manifest_renamed_one_after_the_other_are_never_served_m
     folder = Generation(1).write(tmp_path / "data", manifest=False)
     with running_clients(*two_clients(serve(folder))) as clients:
         for number in (2, 3):
-            files = Generation(number).files(manifest=False)
-            put(files[STORES], folder / STORES)  # the debounce covers short pauses between the files
-            put(files[COMPANIES], folder / COMPANIES)
+            written = Generation(number).write(tmp_path / "written", manifest=False)
+            for name in (STORES, COMPANIES):  # at once: the debounce covers a second between them
+                (written / name).replace(folder / name)
             eventually(partial(all_see, clients, number))
 
 
