@@ -638,6 +638,7 @@ FIGURES: Final = {
         at most {web.connections.limits.MAX_HELD_BYTES!M} MiB in a process
         the admin listener {web.connections.limits.MAX_ADMIN_HELD_BYTES!M} MiB
         read nothing for {web.connections.limits.READING_SECONDS} seconds
+        of more than {web.pipeline.app.SHORT_BYTES!K} KiB
         {engine.ordered_rows._BATCH_ROWS} records or {engine.ordered_rows._BATCH_BYTES!K} KiB
         more than {engine.long_work.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}

@@ -144,3 +144,24 @@ async def test_new_data_is_served_at_once(service: Service, snapshots: SnapshotH
     assert snapshots.current is not None
     assert f"X-Dataset-Version: {snapshots.current.dataset.version}".encode() in after
     assert f"X-Dataset-Version: {snapshots.current.dataset.version}".encode() not in before
+
+
+PAGES = ("/stores?limit=1", "/stores?limit=1000", "/stores.csv")
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [(0.5, [200, 200, 200]), (0.51, [200, 200, 503]), (1, [200, 200, 503]), (1.01, [200, 503, 503])],
+)
+async def test_long_answers_and_files_are_refused_while_connections_hold_much_memory(
+    snapshots: SnapshotHolder, tmp_path: Path, used: float, expected: list[int]
+) -> None:
+    await serve(
+        snapshots, write_directory(tmp_path, [store(f"s{number}") for number in range(1000)], [company("acme")])
+    )
+    service = Service(snapshots)
+    for _ in range(TIMES):
+        service.app.memory_used = 0
+        assert [await service.statuses(request(page)) for page in PAGES] == [[200] * TIMES] * len(PAGES)
+        service.app.memory_used = used
+        assert [await service.statuses(request(page)) for page in PAGES] == [[status] * TIMES for status in expected]

@@ -13,12 +13,12 @@ from service.web.telemetry.counters import Counters
 class Application(Protocol):
     """Answers requests.
 
-    traffic        counts events of connections
-    is_overloaded  is set while connections hold too much memory: requests for data are refused
+    traffic      counts events of connections
+    memory_used  share of their memory that connections hold, which is set for it; with much, long answers are refused
     """
 
     traffic: Counters
-    is_overloaded: bool
+    memory_used: float
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""

@@ -32,6 +32,7 @@ from service.web.connections.started_coroutine import resume
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.turns import Turns
 from service.web.headers.forwarded import UNIX
+from service.web.pipeline.app import FILES_SHARE
 from service.web.requests.request import Request
 from service.web.telemetry.events import Event
 
@@ -197,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
             if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
             self._cut()  # closing would wait for the client again
-        elif self._held and self._listener.app.is_overloaded and not is_reading:
+        elif self._held and not is_reading and self._listener.app.memory_used > FILES_SHARE:
             self.drop()
 
     def is_reading(self) -> bool:

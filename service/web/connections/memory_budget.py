@@ -23,10 +23,10 @@ class Holder(Protocol):
         """End the connection, and hold nothing."""
 
 
-class Overloaded(Protocol):
-    """What refuses requests while there is no memory for their responses."""
+class Informed(Protocol):
+    """What refuses long answers while there is no memory for them: it has the used share of the memory."""
 
-    is_overloaded: bool
+    memory_used: float
 
 
 def release_free_memory(library: object = None) -> None:
@@ -43,11 +43,11 @@ def release_free_memory(library: object = None) -> None:
 class MemoryBudget:
     """What the connections of a listener hold: heads under way, requests that wait, responses that are not sent.
 
-    Beyond the bound the longest idle is dropped, but none whose client reads. If all of them read, the application is
-    overloaded until one ends. A single connection may hold more.
+    Beyond the bound the longest idle is dropped, but none whose client reads. So the application makes no long answer
+    while the memory is used. A single connection may hold more.
     """
 
-    def __init__(self, most: int, app: Overloaded, release: Callable[[], object] = release_free_memory) -> None:
+    def __init__(self, most: int, app: Informed, release: Callable[[], object] = release_free_memory) -> None:
         """Bound the sum to a number of bytes. Call `release`, in a thread, after much memory has become free."""
         self._most, self._app, self._release = most, app, release
         self._sizes: dict[Holder, int] = {}  # the longest idle first
@@ -58,7 +58,7 @@ class MemoryBudget:
         self._count(holder, size)
         if self.held > self._most and size:
             self._make_room(holder)
-        self._app.is_overloaded = self.held > self._most and len(self._sizes) > 1
+        self._app.memory_used = self.held / self._most if len(self._sizes) > 1 else 0
         self._peak = max(self._peak, self.held)
         if self._peak - self.held > self._most // _RELEASED_PART and self.held < self._peak // 2:
             self._peak = self.held

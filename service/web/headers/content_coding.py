@@ -36,6 +36,8 @@ _CACHE_ENTRIES: Final = 1024
 
 # What an encoder gets at once.
 _PART_BYTES: Final = 64 << 10
+# A piece of a body at most, which is held until all of it is encoded.
+_PIECE_BYTES: Final = 256 << 10
 # An encoder of parts is held as long as its client reads. With a window of 64 KiB, of gzip 16, it takes a fifth to half
 # of the memory, and its output is 6 to 12 % longer.
 _PART_WINDOW_BITS: Final = 16
@@ -63,7 +65,7 @@ class Coding(msgspec.Struct, frozen=True):
 
     encode              encodes a whole body
     parts               returns the encoder of a body in parts
-    part_encoder_bytes  memory that this takes
+    part_encoder_bytes  memory that this takes, with the piece that it encodes
     release             of the encoding library
     lines               its Content-Encoding field
     """
@@ -116,14 +118,16 @@ def _brotli_parts() -> PartEncoder:
 def _coding(
     token: str, encode: Callable[[bytes], bytes], parts: Callable[[], PartEncoder], kibibytes: int, release: str
 ) -> Coding:
-    return Coding(token, encode, parts, kibibytes << 10, release, header_lines({"Content-Encoding": token}))
+    return Coding(
+        token, encode, parts, (kibibytes << 10) + _PIECE_BYTES, release, header_lines({"Content-Encoding": token})
+    )
 
 
 IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), 0, "", "")
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
-    _coding("zstd", _zstd, _zstd_parts, 352, zstd.zstd_version),
-    _coding("br", _brotli, _brotli_parts, 576, brotli.__version__),
+    _coding("zstd", _zstd, _zstd_parts, 576, zstd.zstd_version),
+    _coding("br", _brotli, _brotli_parts, 704, brotli.__version__),
     _coding("gzip", _gzip, _gzip_parts, 160, zlib.ZLIB_RUNTIME_VERSION),
 )
 

@@ -48,6 +48,10 @@ _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
 _REQUEST_ID: Final = f"{REQUEST_ID}: "
 _OVERLOADED: Final = "Other responses, which their clients are reading, take too much memory"
+# While connections hold more than this share of their memory, no file is begun, and idle ones end. If it is full, only
+# short answers are made.
+FILES_SHARE: Final = 0.5
+SHORT_BYTES: Final = 32 << 10
 _log = logging.getLogger(__name__)
 
 
@@ -77,7 +81,7 @@ class App:
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
         self._answers = RecentAnswers(snapshots, settings.response_cache << 20, self.traffic.count)
         self._needs_key = not settings.no_auth
-        self.is_overloaded = False  # as connections hold too much memory
+        self.memory_used = 0.0
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
     async def __call__(self, request: Request) -> Response:
@@ -110,7 +114,7 @@ class App:
         started = perf_counter()
         try:
             given = self._answers.given(line, fields)
-            if given is None or self.is_overloaded:
+            if given is None or self.memory_used > FILES_SHARE:
                 return None
             principal = self._authenticate(fields)
             answer = given.answer(fields) if principal.rate is None else None
@@ -157,12 +161,18 @@ class App:
             exchange.principal = principal = self._authenticate(fields)
             if principal.rate is not None:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
-            if self.is_overloaded:
-                raise ServiceUnavailable(_OVERLOADED)
             current_key.set(principal.name if self._needs_key else None)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
-        return await self._answers.answer(route, segment, request)
+        answer = await self._answers.answer(route, segment, request)
+        if self.memory_used > FILES_SHARE and route.protected:
+            self._check_memory(answer)
+        return answer
+
+    def _check_memory(self, answer: Answer) -> None:
+        """Raise `ServiceUnavailable` if connections hold too much memory for an answer, which they may hold as well."""
+        if answer.stream is not None or (self.memory_used > 1 and answer.length > SHORT_BYTES):
+            raise ServiceUnavailable(_OVERLOADED)
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""

@@ -241,12 +241,16 @@ def anonymous():
     return int(line.split()[1]) << 10
 
 def started():
-    pieces = coding.encode_pieces(iter(body))
+    pieces = coding.encode_pieces(body())
     sent = [next(pieces) for _ in range(14)]
     return pieces
 
+def body():
+    for first in range(0, 1_000_000, 14_000):
+        yield b"".join(b"%d,%x," % (number * 7919, number * 104729) for number in range(first, first + 14_000))
+
 coding = CODINGS[int(sys.argv[1])]
-body = [b"".join(b"%d,%x," % (number * 7919, number * 104729) for number in range(4000))] * 8
+assert 240 << 10 < len(next(body())) <= 256 << 10
 once, count = started(), 50
 before = anonymous()
 kept = [started() for _ in range(count)]
