@@ -6,16 +6,15 @@ BIN := $(VENV)/bin
 ARGS ?=
 # Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
-MINUTES ?= 60
 # Three processes for two cores: some of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-beside bench-reloads hostile fleet clean help
+.PHONY: serve test test-fast recordings matrix docs coverage mutation interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench clean help
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for options
 	@$(BIN)/store-directory serve $(ARGS)
@@ -54,9 +53,6 @@ coverage: $(VENV)/developed ## require 100 % branch coverage of the packages tha
 mutation: bench/data/mutation/installed ## mutate the engine and check that a test fails for each mutant
 	bench/data/mutation/venv/bin/python -m bench.mutation $(ARGS)
 
-soak: $(VENV)/installed ## run an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
-	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
-
 fuzz: $(VENV)/fuzzing ## fuzz requests, random combinations of features and files; ARGS='--seconds 600 csv json' for longer, or some targets
 	$(BIN)/python -m fuzz $(ARGS)
 
@@ -94,37 +90,11 @@ datasets: $(VENV)/installed ## generate the bundled data set
 	rm -f datasets/stores.csv datasets/companies.csv
 	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
 
-bench: bench-engine bench/data/peers/installed ## compare the service with its peers over HTTP, on 100,000 generated stores
-	$(BIN)/python -m bench.wire --stores 100000 --baked $(ARGS)
+bench: $(VENV)/developed bench/data/peers/installed ## compare the service with its peers over HTTP, on 100,000 generated stores; ARGS='--stores 1000000' for more
+	$(BIN)/python -m bench.wire $(ARGS)
 
-bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,000
-	$(BIN)/python -m bench.engine --large
-	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
-	$(BIN)/python -m bench.fleet.plan
-
-bench-engine: $(VENV)/developed ## time the steps of a request in process, with pytest-benchmark
-	$(BIN)/python -m bench.engine
-
-bench-growth: $(VENV)/developed ## compare the cost of requests on 10,000 to 1,000,000 stores; ARGS='--data FILE' adds a baked file
-	$(BIN)/python -m bench.growth $(ARGS)
-
-bench-exports: $(VENV)/installed ## time whole results of 1,000,000 stores, and requests beside a download
-	$(BIN)/python -m bench.exports $(ARGS)
-
-bench-worst: $(VENV)/developed ## the requests that hold the event loop longest
-	$(BIN)/python -m bench.worst $(ARGS)
-
-bench-beside: $(VENV)/installed ## time cheap requests beside a stream of the most expensive ones, on 1,000,000 stores
-	$(BIN)/python -m bench.beside $(ARGS)
-
-bench-reloads: $(VENV)/installed ## measure start-up, reloads and several workers; ARGS=--large adds 1,000,000 stores
-	$(BIN)/python -m bench.reloads $(ARGS)
-
-hostile: $(VENV)/installed ## measure the effect of slow clients, expensive requests and floods; ARGS='--part costs' for one part
-	$(BIN)/python -m bench.hostile $(ARGS)
-
-fleet: $(VENV)/developed ## change six replicas behind HAProxy and Varnish, which must be there, under load; ARGS='--replicas 2'
-	$(BIN)/python -m bench.fleet $(ARGS)
+bench-%: $(VENV)/developed ## one bench: engine, growth, worst, exports, reloads, hostile, fleet, soak or sizing; ARGS=--help for its options
+	$(BIN)/python -m bench.$* $(ARGS)
 
 # The peers' packages have their own environment. Without them the bench reports which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt

@@ -1,4 +1,4 @@
-"""Measure what a number of stores takes: `python -m bench.sizing`.
+"""Measure what a number of stores takes: `make bench-sizing`.
 
 Bakes each data set, starts the service from the baked file, and sends load to it. The figures are the table of
 docs/operating.md; the rule made of them, which computes resources, is that of the Helm chart.
@@ -16,17 +16,13 @@ from typing import Final
 import click
 import msgspec
 
-from bench.markdown import fill, save, table
-from bench.reloads.worker_connections import connected, workers
-from bench.wire import processes
-from bench.wire.contender import ROOT
-from bench.wire.cores import pinned, split_cores
-from bench.wire.load import LoadGenerator, Workload, generate_load
-from bench.wire.machine import Surroundings, surroundings
-from bench.wire.sample import Sample, make
-from bench.wire.servers import running
-from bench.wire.service_contender import service
-from bench.wire.shapes import Shape, read_shapes
+from bench import processes
+from bench.load import LoadGenerator, Workload, generate_load
+from bench.report import ROOT, Surroundings, finish, keep, save, surroundings, table
+from bench.samples import Sample, make
+from bench.servers import Failed, pinned, running, service, split_cores
+from bench.shapes import Shape, read_shapes
+from bench.workers import connected, with_workers
 from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 
 _SIZES: Final = (10_000, 100_000, 1_000_000, 4_000_000)
@@ -92,14 +88,9 @@ class Rule(msgspec.Struct, frozen=True):
         stores = [each.stores for each in sizes]
         worker_mib, worker_bytes = _line(stores, [each.worker for each in sizes])
         compile_mib, compile_bytes = _line(stores, [each.bake_memory for each in sizes])
-        return cls(
-            baked_bytes_per_store=_up(max(each.baked / each.stores for each in sizes), _BYTES_STEP),
-            parent_mib=_up(max(each.parent for each in sizes) / _MIB, _MIB_STEP),
-            worker_mib=worker_mib,
-            worker_bytes_per_store=worker_bytes,
-            compile_mib=compile_mib,
-            compile_bytes_per_store=compile_bytes,
-        )
+        baked_bytes = _up(max(each.baked / each.stores for each in sizes), _BYTES_STEP)
+        parent_mib = _up(max(each.parent for each in sizes) / _MIB, _MIB_STEP)
+        return cls(baked_bytes, parent_mib, worker_mib, worker_bytes, compile_mib, compile_bytes)
 
     def memory(self, stores: int, workers: int) -> int:
         """Return the MiB of workers that serve a baked file."""
@@ -149,20 +140,19 @@ class Results(msgspec.Struct, frozen=True):
 
 @click.command()
 @click.option("--stores", type=int, multiple=True, help=f"Number of stores; repeatable.  [default: {_SIZES}]")
-@click.option("--seed", default=1, show_default=True)
 @click.option("--repeats", default=3, show_default=True, help="Starts, and runs of wrk, per size.")
 @click.option("--seconds", default=2, show_default=True, help="Length of a run of wrk.")
-def main(*, stores: tuple[int, ...], seed: int, repeats: int, seconds: int) -> None:
+def main(*, stores: tuple[int, ...], repeats: int, seconds: int) -> None:
     """Print the table. A run of the default sizes updates docs/operating.md, and the rule of the Helm chart."""
     core, load_core = split_cores()
     load = LoadGenerator(load_core, _CONNECTIONS, seconds)
-    sizes = [_measure(Sample.of(each, seed=seed), core, load, repeats) for each in stores or _SIZES]
+    sizes = [_measure(Sample.of(each), core, load, repeats) for each in stores or _SIZES]
     results = Results(surroundings(), round(os.getloadavg()[2], 1), sizes)
-    print(markdown(results))
     if not stores:
-        save("sizing", results=results, tables=markdown(results), page=PAGE)
-        PAGE.write_text(fill(PAGE.read_text("utf-8"), "sizing-rule", Rule.of(sizes).markdown()), "utf-8")
+        keep("sizing", results)
+        save("sizing-rule", Rule.of(sizes).markdown(), page=PAGE)
         RULE.write_bytes(Rule.of(sizes).json())
+    finish("sizing", markdown(results), is_full=not stores, page=PAGE)
 
 
 def _measure(sample: Sample, core: int, load: LoadGenerator, repeats: int) -> Size:
@@ -171,35 +161,25 @@ def _measure(sample: Sample, core: int, load: LoadGenerator, repeats: int) -> Si
     bake_seconds, bake_memory = _bake(sample.folder, sample.baked, core)
     shapes = [shape for shape in read_shapes(sample.folder, sample.seed) if shape.slug in _SHAPES]
     starts, rates = [], dict[str, int]()
-    for _ in range(repeats):
+    for number in range(repeats):
         with running(service(sample.baked), core) as server:
             starts.append(server.ready_seconds)
-    with running(service(sample.baked), core) as server:
-        for shape in shapes:
-            if shape.slug in _COUNTED:
-                generate_load(load, Workload.of(shape, server))  # fills caches
-                runs = [generate_load(load, Workload.of(shape, server)) for _ in range(repeats)]
-                rates[shape.slug] = int(1e6 / median(run.cpu_microseconds for run in runs))
+            for shape in shapes if number == 0 else ():
+                if shape.slug in _COUNTED:
+                    runs = [generate_load(load, Workload.of(shape, server)) for _ in range(repeats + 1)]
+                    # The first fills caches.
+                    rates[shape.slug] = int(1e6 / median(run.cpu_microseconds for run in runs[1:]))
     worker, parent = _memory(sample, shapes, core, load)
-    return Size(
-        stores=sample.stores,
-        baked=sample.baked.stat().st_size,
-        bake_seconds=bake_seconds,
-        bake_memory=bake_memory,
-        start=min(starts),
-        worker=worker,
-        parent=parent,
-        rates=rates,
-    )
+    baked = sample.baked.stat().st_size
+    return Size(sample.stores, baked, bake_seconds, bake_memory, min(starts), worker, parent, rates)
 
 
 def _memory(sample: Sample, shapes: Sequence[Shape], core: int, load: LoadGenerator) -> tuple[int, int]:
     """Return the memory of the larger worker and of the parent, after requests of all shapes."""
-    contender = service(sample.baked, "--workers", str(_WORKERS))
-    with running(contender, core) as server, connected(server, _WORKERS):
+    with running(with_workers(sample.baked, _WORKERS), core) as server, connected(server, _WORKERS):
         for shape in shapes:
             generate_load(load, Workload.of(shape, server))
-        most = max(processes.memory_of(pid).anonymous for pid in workers(server))
+        most = max(processes.memory_of(pid).anonymous for pid in server.workers())
         return most, processes.memory_of(server.pid).anonymous
 
 
@@ -212,7 +192,7 @@ def _bake(folder: Path, file: Path, core: int) -> tuple[float, int]:
             most = max(most, processes.anonymous(process.pid))
             time.sleep(_SAMPLE_SECONDS)
     if process.returncode:
-        raise click.ClickException(f"bake exited with {process.returncode}")
+        raise Failed(f"bake exited with {process.returncode}")
     return sum(os.times()[2:4]) - before, most
 
 
@@ -232,7 +212,6 @@ def _row(size: Size) -> Sequence[str]:
 
 
 def _up(figure: float, step: int) -> int:
-    """Round up to a multiple."""
     return int(-(-figure // step) * step)
 
 

@@ -10,7 +10,7 @@ from math import inf
 from time import thread_time
 from typing import Final, NoReturn
 
-from bench.caches import caches
+from bench.processes import caches
 
 LONGEST_SECONDS: Final = 10
 _COLLECT_AFTER: Final = 200  # calls

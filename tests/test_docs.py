@@ -761,7 +761,8 @@ def wrong_files(text: str) -> Iterator[str]:
 
 def wrong_commands(text: str) -> Iterator[str]:
     """Yield each target, module, command, option, variable and metric that a page names and that does not exist."""
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z%-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets |= {target.replace("%", path.stem) for target in targets for path in (ROOT / "bench").iterdir()}
     yield from set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) - targets
     modules = re.findall(rf"-m ((?:{'|'.join(CODE)})\b[\w.]*)", text)
     yield from (name for name in modules if not found(name.replace(".", "/")) + found(f"{name.replace('.', '/')}.py"))

@@ -1,4 +1,4 @@
-"""What the docs, the Helm chart and the example say of memory is what `python -m bench.sizing` measured."""
+"""What the docs, the Helm chart and the example say of memory is what `make bench-sizing` measured."""
 
 import re
 from pathlib import Path

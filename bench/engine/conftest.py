@@ -1,22 +1,19 @@
-"""Fixtures of the engine benchmarks: data sets of several sizes, distinct queries of each shape, a connection."""
+"""Fixtures of the engine benchmarks: data sets of several sizes, requests of each shape, a connection."""
 
 from collections.abc import Iterator
-from typing import Any
 
-import msgspec
 import pytest
 
-from bench.engine import test_engine, test_request_steps
-from bench.engine.engine_queries import SHAPES, Directory, Queries, read_directory, read_queries
-from bench.engine.loopback import Loopback, loopback
-from bench.engine.request_pipeline import Pipeline, make_pipeline
-from bench.wire.machine import surroundings
-from bench.wire.sample import Sample, make_baked
+from bench.engine.request_pipeline import Loopback, Pipeline, loopback, make_pipeline
+from bench.engine.test_request_steps import ALL_STEPS, SIZED, STEPS
+from bench.samples import Sample, make_baked
+from bench.shapes import Shape, read_shapes
+from service.baking.baked_file import load_baked
+from service.data_set import Dataset
 
-_SIZES = (10_000, 100_000)
+_SIZES = (100_000, 10_000)  # first those with all steps, in their order
 _LARGE = 1_000_000
-_REQUEST_SIZE = 100_000
-REQUEST_SHAPES = ("company", *(shape for shape in SHAPES if shape != "city-open"))
+SHAPES = ("company", "city", "page", "dense", "scattered")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,29 +24,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Repeat each benchmark for each size and shape; most steps of a request do not depend on the size."""
     sizes = [*_SIZES, _LARGE] if metafunc.config.getoption("--large") else _SIZES
-    is_engine = "queries" in metafunc.fixturenames
-    metafunc.parametrize("stores", sizes if is_engine else [_REQUEST_SIZE], scope="session")
-    metafunc.parametrize("step", test_engine.STEPS if is_engine else test_request_steps.STEPS)
-    metafunc.parametrize("shape", SHAPES if is_engine else REQUEST_SHAPES)
+    cases = [(size, step) for size in sizes for step in (STEPS if size == ALL_STEPS else SIZED)]
+    metafunc.parametrize("shape", SHAPES)
+    metafunc.parametrize(("stores", "step"), cases, scope="session")
 
 
 @pytest.fixture(scope="session")
-def directory(stores: int) -> Directory:
+def directory(stores: int) -> tuple[Dataset, dict[str, Shape]]:
     """Return a synthetic data set of a size, and the shapes of requests for it."""
-    sample = Sample.of(stores, seed=1)
-    return read_directory(make_baked(sample), sample)
-
-
-@pytest.fixture(scope="session")
-def every_query(directory: Directory) -> dict[str, Queries]:
-    """Return the queries of each shape on a data set."""
-    return read_queries(directory)
+    sample = Sample.of(stores)
+    dataset = load_baked(make_baked(sample))
+    return dataset, {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
 
 
 @pytest.fixture
-def pipeline(directory: Directory, shape: str) -> Pipeline:
+def pipeline(directory: tuple[Dataset, dict[str, Shape]], shape: str) -> Pipeline:
     """Return the requests of one shape, and the parts of a service that answers them."""
-    return make_pipeline(directory.dataset, directory.shapes[shape].requests)
+    dataset, shapes = directory
+    return make_pipeline(dataset, shapes[shape].requests)
 
 
 @pytest.fixture
@@ -57,15 +49,3 @@ def connection(pipeline: Pipeline) -> Iterator[Loopback]:
     """Yield a connection to the service of the pipeline."""
     with loopback(pipeline.app) as made:
         yield made
-
-
-@pytest.fixture
-def queries(every_query: dict[str, Queries], shape: str) -> Queries:
-    """Return the queries of one shape."""
-    return every_query[shape]
-
-
-def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:
-    """Report what the other benchmarks report about the machine, without its name."""
-    machine_info.clear()
-    machine_info.update(msgspec.structs.asdict(surroundings()))

@@ -2,23 +2,22 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count, cycle
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from aiohttp import HttpVersion11
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from bench.engine.loopback import Loopback
-from bench.engine.request_pipeline import Pipeline, Target
-from bench.engine.request_reader import RequestReader, request
+from bench.engine.request_pipeline import Loopback, Pipeline, RequestReader, Target, request
 from service.engine.page import Page, page
+from service.engine.select import select
+from service.engine.table import Table
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import opening, wrap
-from service.web.answers.answer import Answer
+from service.model.query import Query
 from service.web.answers.response import Pieces, Response
 from service.web.headers.content_coding import IDENTITY
 from service.web.headers.cors import Cors
@@ -41,10 +40,6 @@ _COMMON: Final = CommonHeaders(headers="", vary="")
 Prepare = Callable[[Target], Callable[[], object]]
 
 
-def _nothing(_: Pipeline, __: Loopback) -> Prepare:
-    return lambda _: partial(_do_nothing, None)
-
-
 def _parse_http_again(pipeline: Pipeline, _: Loopback) -> Prepare:
     reader = RequestReader()
     reader.read(bytearray(pipeline.targets[0].head()))
@@ -56,26 +51,10 @@ def _parse_http(_: Pipeline, __: Loopback) -> Prepare:
     return lambda target: partial(reader.read, bytearray(target.head(next(numbers))))
 
 
-def _route(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return lambda target: partial(pipeline.routes.find, target.path)
-
-
 def _authenticate_again(pipeline: Pipeline, _: Loopback) -> Prepare:
     fields = request(pipeline.targets[0]).fields
     pipeline.authenticate(fields)
     return lambda _: partial(pipeline.authenticate, fields)
-
-
-def _authenticate(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return lambda target: partial(pipeline.authenticate, request(target).fields)
-
-
-def _parameters(_: Pipeline, __: Loopback) -> Prepare:
-    return lambda target: partial(target.new_parser(), NO_ATTRIBUTES, target.segment, target.query, False)
-
-
-def _identify(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return lambda target: partial(_tag, pipeline.asked(target), pipeline.dataset.version)
 
 
 def _plan(pipeline: Pipeline, _: Loopback) -> Prepare:
@@ -84,6 +63,27 @@ def _plan(pipeline: Pipeline, _: Loopback) -> Prepare:
     def prepare(target: Target) -> Callable[[], object]:
         route, call = pipeline.call(target, fields)
         return partial(route.plan, call)
+
+    return prepare
+
+
+def _select(pipeline: Pipeline, _: Loopback) -> Prepare:
+    """Compute selections; the bitmaps of single values are cached."""
+    _skip_companies(pipeline)
+    table = pipeline.dataset.stores
+    return lambda target: partial(_select_anew, table, pipeline.asked(target).query)
+
+
+def _sort(pipeline: Pipeline, _: Loopback) -> Prepare:
+    """Take the rows of a page, in order, from a selection."""
+    _skip_companies(pipeline)
+
+    def prepare(target: Target) -> Callable[[], object]:
+        query = pipeline.asked(target).query
+        found = select(pipeline.dataset.stores, query.criteria, query.sort_by)
+        first = (query.page_num - 1) * query.limit
+        span = range(first, min(first + query.limit, found.total))
+        return partial(found.slice, span, descending=query.descending)
 
     return prepare
 
@@ -115,7 +115,7 @@ def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
     def prepare(target: Target) -> Callable[[], object]:
         received = request(target)
         route, call = pipeline.call(target, received.fields)
-        _finished(pipeline.recent.answer(route, call.segment, received))
+        asyncio.run(pipeline.recent.answer(route, call.segment, received))
         return partial(pipeline.recent.given, received.line, received.fields)
 
     return prepare
@@ -124,22 +124,6 @@ def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
 def _headers(pipeline: Pipeline, _: Loopback) -> Prepare:
     cors = Cors(frozenset())
     return lambda target: partial(_respond, *_planned(pipeline, target), cors)
-
-
-def _encode(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return lambda target: partial(_response(pipeline, target).encode, "GET", HttpVersion11, keep_alive=True)
-
-
-def _write(pipeline: Pipeline, connection: Loopback) -> Prepare:
-    return lambda target: partial(connection.transport.writelines, _pieces(pipeline, target))
-
-
-def _count(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return _observe(pipeline, Observer(pipeline.app.traffic))
-
-
-def _log(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return _observe(pipeline, Observer(pipeline.app.traffic, log=_Log()))
 
 
 def _whole_again(pipeline: Pipeline, connection: Loopback) -> Prepare:
@@ -153,33 +137,52 @@ def _whole(pipeline: Pipeline, connection: Loopback) -> Prepare:
     return lambda target: partial(connection.receive, target.head(next(numbers)))
 
 
-STEPS: Final = {
-    "nothing": _nothing,
+STEPS: Final[Mapping[str, Callable[[Pipeline, Loopback], Prepare]]] = {
+    "nothing": lambda _, __: lambda _: lambda: None,
     "parse HTTP, same header fields": _parse_http_again,
     "parse HTTP, other header fields": _parse_http,
-    "route": _route,
+    "route": lambda pipeline, __: lambda target: partial(pipeline.routes.find, target.path),
     "authenticate, same header fields": _authenticate_again,
-    "authenticate, other header fields": _authenticate,
-    "parse parameters": _parameters,
-    "identify": _identify,
+    "authenticate, other header fields": lambda pipeline, __: (
+        lambda target: partial(pipeline.authenticate, request(target).fields)
+    ),
+    "parse parameters": lambda _, __: (
+        lambda target: partial(target.new_parser(), NO_ATTRIBUTES, target.segment, target.query, False)
+    ),
+    "identify": lambda pipeline, __: lambda target: partial(_tag, pipeline.asked(target), pipeline.dataset.version),
     "plan": _plan,
+    "select (cold)": _select,
+    "sort": _sort,
     "select (cached), sort and slice, or find the company": _rows,
     "envelope and links": _envelope,
     "header fields of the response": _headers,
     "look a recent answer up": _look_up,
-    "encode the response": _encode,
-    "write": _write,
-    "count": _count,
-    "count and log": _log,
+    "encode the response": lambda pipeline, __: (
+        lambda target: partial(_response(pipeline, target).encode, "GET", HttpVersion11, keep_alive=True)
+    ),
+    "write": lambda pipeline, connection: (
+        lambda target: partial(connection.transport.writelines, _pieces(pipeline, target))
+    ),
+    "count": lambda pipeline, __: _observe(pipeline, Observer(pipeline.app.traffic)),
+    "count and log": lambda pipeline, __: _observe(pipeline, Observer(pipeline.app.traffic, log=_Log(maxlen=_BATCH))),
     "**the whole request**, same header fields": _whole_again,
     "**the whole request**, other header fields": _whole,
 }
-_SENDING: Final = (_write, _whole_again, _whole)
+# All steps are measured with so many stores, those that depend on the number with others, too.
+ALL_STEPS: Final = 100_000
+SIZED: Final = (
+    "parse parameters",
+    "select (cold)",
+    "sort",
+    "select (cached), sort and slice, or find the company",
+    "envelope and links",
+)
+_SENDING: Final = ("write", "**the whole request**, same header fields", "**the whole request**, other header fields")
 
 
 def test_request(benchmark: BenchmarkFixture, pipeline: Pipeline, connection: Loopback, step: str) -> None:
     """Time a step on batches of targets; to prepare the steps, and to read what they sent, is not timed."""
-    prepare, is_sending = STEPS[step](pipeline, connection), STEPS[step] in _SENDING
+    prepare, is_sending = STEPS[step](pipeline, connection), step in _SENDING
     most = _SENT_BYTES // sum(map(len, _pieces(pipeline, pipeline.targets[0]))) if is_sending else _BATCH
     size = max(min(most, _BATCH, len(pipeline.targets)), 1)
     targets = cycle(pipeline.targets)
@@ -200,25 +203,23 @@ def _call_each(steps: list[Callable[[], object]]) -> None:
         step()
 
 
-class _Log:
-    """Queues the last entries, without a file."""
-
-    def __init__(self) -> None:
-        self._entries: deque[AccessLogEntry] = deque(maxlen=_BATCH)
+class _Log(deque[AccessLogEntry]):
+    """The last entries, without a file."""
 
     def write(self, entry: AccessLogEntry) -> bool:
         """Queue an entry."""
-        self._entries.append(entry)
+        self.append(entry)
         return True
-
-
-def _do_nothing(_: object) -> None:
-    """Do nothing."""
 
 
 def _skip_companies(pipeline: Pipeline) -> None:
     if pipeline.targets[0].segment:
         pytest.skip("a company has no envelope")
+
+
+def _select_anew(table: Table, query: Query) -> object:
+    table.selections.clear()
+    return select(table, query.criteria, query.sort_by)
 
 
 def _tag(asked: RequestParameters, version: str) -> str:
@@ -228,12 +229,6 @@ def _tag(asked: RequestParameters, version: str) -> str:
 def _wrapped(asked: RequestParameters, found: Page) -> object:
     links = link_lines(page_link_base(asked.raw), asked.query, found.total_count)
     return wrap(opening(asked.query, found.total_count), found.rows), links
-
-
-def _finished(answering: Coroutine[Any, None, Answer]) -> None:
-    """Run a coroutine that does not wait."""
-    with suppress(StopIteration):
-        answering.send(None)
 
 
 def _respond(plan: Plan, body: Body, cors: Cors) -> Response:

@@ -2,23 +2,18 @@
 
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
 
-from bench.fleet.changes import CHANGES
-from bench.fleet.fleet_report import Report, markdown
-from bench.fleet.lifetimes import POLICIES, measure
-from bench.fleet.marked_editions import make_editions
-from bench.fleet.trial import make_trial
-from bench.fleet.visitors import Pace
-from bench.markdown import save
-from bench.wire.machine import surroundings
-from bench.wire.servers import Failed
+from bench.fleet.trial import CHANGES, POLICIES, Lifetime, Outcome, Pace, Trial, make_trial, measure
+from bench.report import ROOT, finish, surroundings, table
+from bench.samples import Sample, editions
 
-_PAGE: Final = Path(__file__).parents[2] / "docs" / "fleet.md"
+_PAGE: Final = ROOT / "docs" / "fleet.md"
 _DEFAULTS: Final = (20_000, 6, 20.0)
 # So little that two cores serve all of it, the clients included.
 _PACE: Final = Pace(balancer_clients=4, cache_clients=4, rate=20, streams=3)
@@ -32,22 +27,44 @@ _CACHE_PACE: Final = Pace(balancer_clients=0, cache_clients=8, rate=25)
 def main(*, stores: int, replicas: int, seconds: float) -> None:
     """Print the tables; exit with 1 if a promise is not kept. A run with the defaults updates docs/fleet.md."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
-    try:
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            editions = make_editions(folder, stores=stores, count=1 + len(CHANGES))
-            trial = make_trial(folder / "trial", editions, CHANGES, replicas=replicas, pace=_PACE)
-            lifetimes = [
-                measure(folder / f"cache-{number}", editions, policy, _CACHE_PACE, seconds)
-                for number, policy in enumerate(POLICIES)
-            ]
-    except Failed as failed:
-        raise click.ClickException(str(failed)) from failed
-    report = Report(surroundings(), stores, trial, lifetimes)
-    print(markdown(report))
-    if (stores, replicas, seconds) == _DEFAULTS:
-        save("fleet", results=report, tables=markdown(report), page=_PAGE)
-    sys.exit(bool(report.missed))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        made = editions(Sample.of(stores, home=folder), count=1 + len(CHANGES))
+        trial = make_trial(folder / "trial", made, CHANGES, replicas=replicas, pace=_PACE)
+        lifetimes = [
+            measure(folder / f"cache-{number}", made, policy, _CACHE_PACE, seconds)
+            for number, policy in enumerate(POLICIES)
+        ]
+    missed = [*trial.missed, *(miss for each in lifetimes for miss in each.missed)]
+    is_full = (stores, replicas, seconds) == _DEFAULTS
+    finish("fleet", _tables(trial, lifetimes, missed), is_full=is_full, missed=missed, page=_PAGE)
+
+
+def _tables(trial: Trial, lifetimes: Sequence[Lifetime], missed: Sequence[str]) -> str:
+    same = f"{trial.compared - len(trial.different)} of {trial.compared} responses"
+    seen = ("change", "whole answers", "of these 412", "repeated by HAProxy", "cut", "failed", "mixed")
+    rates = ("answers", "hits, %", "revalidated, %", "requests to replicas, %", "old data until, s")
+    parts = (
+        f"{surroundings()}\n",
+        table((*seen, "last replica, s"), map(_outcome, trial.outcomes)),
+        f"{same} have the same bytes and the same entity tag from each of {trial.replicas} replicas.\n",
+        table(("`--cache-control`", *rates), map(_lifetime, lifetimes)),
+        "".join(f"- Missed: {miss}.\n" for miss in missed),
+    )
+    return "\n".join(part for part in parts if part)
+
+
+def _outcome(each: Outcome) -> Sequence[str]:
+    kinds = ("complete", "moved", "repeated", "cut", "failed", "mixed")
+    numbers = (f"{each.counts[kind]:,}" for kind in kinds)
+    return (each.change.name, *numbers, "-" if each.seconds is None else f"{each.seconds:.1f}")
+
+
+def _lifetime(each: Lifetime) -> Sequence[str]:
+    complete = each.counts["complete"]
+    shares = (f"{100 * each.counts[kind] / complete:.0f}" for kind in ("HIT", "REVALIDATED", "requests"))
+    old = "to the end" if each.old > each.watched - 1 else f"{each.old:.1f}"
+    return (f"`{each.policy}`", f"{complete:,}", *shares, old)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clients of a fleet: threads with one connection each, which send a bounded number of requests a second."""
+"""Clients: threads with one connection each, which send requests of every kind, with pauses or without."""
 
 import socket
 import time
@@ -11,17 +11,16 @@ from threading import Event, Thread
 from typing import Final
 from urllib.parse import quote_plus
 
-import msgspec
 import orjson
 
 from bench.fleet.ledger import Ledger, Sent
-from bench.wire.contender import fetch
-from bench.wire.shapes import KEY
-from tests.interop.caching_proxies import HOST
+from bench.servers import HOST, fetch
+from bench.shapes import KEY
 
 _SECONDS: Final = 60
 _STORES: Final = 40
 _STREAM: Final = "/stores.ndjson"
+_OTHERS: Final = 0.2  # of the requests, where there are others
 _PIECE: Final = 1 << 16
 _PIECE_SECONDS: Final = 0.02
 
@@ -45,19 +44,6 @@ def _targets(number: int, store: dict[str, str]) -> Iterator[str]:
     yield f"/companies?limit=20&page_num={number}"
 
 
-class Pace(msgspec.Struct, frozen=True):
-    """The load: clients of the balancer and of the cache, requests a second of each, and readers of streams of each.
-
-    pause  seconds before and after a change, and that something killed stays so
-    """
-
-    balancer_clients: int
-    cache_clients: int
-    rate: float
-    streams: int = 0
-    pause: float = 2.0
-
-
 class _SmallBuffered(HTTPConnection):
     """A connection that receives no more than a piece in advance."""
 
@@ -67,15 +53,30 @@ class _SmallBuffered(HTTPConnection):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
 
 
-class _Visitor(Thread):
-    """A client that chooses among targets, the first most often, as 1/n, with and without conditions."""
+class Visitor(Thread):
+    """A client that chooses among targets, the first most often, as 1/n, with and without conditions and codings.
+
+    Of others, one is sent after as many of those. The connection is kept, unless it `reconnects`.
+    """
 
     _connection_type: type[HTTPConnection] = HTTPConnection
 
-    def __init__(self, port: int, targets: Sequence[str], ledger: Ledger, *, rate: float, seed: int) -> None:
+    def __init__(  # noqa: PLR0913 - what it sends, and how
+        self,
+        port: int,
+        targets: Sequence[str],
+        ledger: Ledger,
+        *,
+        pause: float,
+        seed: int,
+        codings: Sequence[str] = ("gzip",),
+        others: Sequence[Sent] = (),
+        reconnects: bool = False,
+    ) -> None:
         super().__init__(daemon=True)
         self._connection = self._connection_type(HOST, port, timeout=_SECONDS)
-        self._ledger, self._pause, self._random = ledger, 1 / rate, Random(seed)
+        self._ledger, self._pause, self._random = ledger, pause, Random(seed)
+        self._codings, self._others, self._reconnects = codings, others, reconnects
         self._targets, self._weights = targets, list(accumulate(1 / rank for rank in range(1, len(targets) + 1)))
         self._tags: dict[str, tuple[str, str]] = {}
         self._version = ""
@@ -88,7 +89,9 @@ class _Visitor(Thread):
                 self._visit(*self._choice())
 
     def _choice(self) -> tuple[Sent, dict[str, str]]:
-        """Return a request and its header fields."""
+        """Return a request and more header fields."""
+        if self._others and self._random.random() < _OTHERS:
+            return self._random.choice(self._others), {}
         (target,) = self._random.choices(self._targets, cum_weights=self._weights)
         kind = self._random.randrange(4)
         if kind == 0 and target in self._tags:
@@ -96,11 +99,11 @@ class _Visitor(Thread):
             return Sent(target, tag_version=version), {"If-None-Match": tag}
         if kind == 1 and self._version:
             return Sent(target, pinned_version=self._version), {"X-Dataset-Version": self._version}
-        return Sent(target), {"Accept-Encoding": "gzip"} if kind == 2 else {}  # noqa: PLR2004 - one of the four
+        return Sent(target), {"Accept-Encoding": self._random.choice(self._codings)} if kind == 2 else {}  # noqa: PLR2004 - one of the four
 
     def _visit(self, sent: Sent, fields: dict[str, str]) -> None:
         try:
-            self._connection.request("GET", sent.target, headers={"x-api-key": KEY, **fields})
+            self._connection.request(sent.method, sent.target, headers={**sent.fields, **fields})
             response = self._connection.getresponse()
         except (OSError, HTTPException) as error:
             self._connection.close()
@@ -110,18 +113,22 @@ class _Visitor(Thread):
             body = self._body(response)
         except (OSError, HTTPException):
             self._connection.close()
-            self._ledger.cut()
+            self._ledger.count("cut")
+            return
+        self._ledger.check(sent, response.status, response.headers, body)
+        if self._reconnects:
+            self._connection.close()
+        if not sent.has_data:
             return
         self._version = response.headers.get("X-Dataset-Version", "")
         if (tag := response.headers.get("ETag")) and "Content-Encoding" not in response.headers:
             self._tags[sent.target] = tag, self._version
-        self._ledger.check(sent, response.status, response.headers, body)
 
     def _body(self, response: HTTPResponse) -> bytes:
         return response.read()
 
 
-class _StreamReader(_Visitor):
+class StreamReader(Visitor):
     """A client that reads a whole result, in pieces with pauses."""
 
     _connection_type = _SmallBuffered
@@ -138,11 +145,8 @@ class _StreamReader(_Visitor):
 
 
 @contextmanager
-def visiting(ledger: Ledger, targets: Sequence[str], pace: Pace, *, balancer: int, cache: int) -> Iterator[None]:
-    """Send requests to the ports of the balancer and of the cache inside the block."""
-    doors = [balancer] * pace.balancer_clients + [cache] * pace.cache_clients
-    kinds = [(_Visitor, port) for port in doors] + [(_StreamReader, port) for port in [balancer, cache] * pace.streams]
-    visitors = [kind(port, targets, ledger, rate=pace.rate, seed=seed) for seed, (kind, port) in enumerate(kinds)]
+def visiting(visitors: Sequence[Visitor]) -> Iterator[None]:
+    """Let visitors send requests inside the block."""
     for visitor in visitors:
         visitor.start()
     try:

@@ -60,14 +60,10 @@ class LocatedStore(Store):
 
 
 @dataclass(slots=True)
-class LocatedPage:
+class LocatedPage(Page):
     """A page of stores found by place or words."""
 
-    limit: int
-    num_pages: int
-    page_num: int
-    total_count: int
-    data: list[LocatedStore]
+    data: list[LocatedStore]  # type: ignore[assignment]
 
 
 @dataclass(slots=True)
@@ -165,7 +161,8 @@ def places_handler(connection: sqlite3.Connection) -> Callable[..., Any]:
             source, _, values = search.condition(search.radius)
             total = connection.execute(f"select count(*) from {source}", values).fetchone()[0]  # noqa: S608 - as above
             data = rows(search, search.radius)
-        return LocatedPage(search.limit, ceil(total / search.limit), search.page_num, total, data)
+        pages = ceil(total / search.limit)
+        return LocatedPage(search.limit, pages, search.page_num, "asc", "created_at", total, data)
 
     return places
 

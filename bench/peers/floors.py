@@ -1,16 +1,42 @@
-"""The floors, uvloop alone and with a parser: `python bench/peers/floors.py bytes|httptools PORT SIZE`.
+"""What only sends bytes: `python -m bench.peers.floors bare|bytes PORT RESPONSES`; RESPONSES is a JSON file.
 
-Each request is answered with the same bytes, a body of SIZE. The environment of the peers has httptools.
+An aiohttp application, and uvloop that parses nothing.
 """
 
 import asyncio
+import json
+import os
 import sys
-from typing import Final, cast
+from itertools import cycle
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, Final, cast
 
-import httptools
 import uvloop
+from aiohttp import web
 
+_BUFFER_BYTES: Final = 50_000_000  # more than the processor's cache
+_SLICES: Final = 100_000
 _HEAD_END: Final = b"\r\n\r\n"
+
+
+async def serve_bare(port: int, responses: dict[str, Any]) -> None:
+    """Serve one route, which sends random parts of a large buffer, drawn in advance, as long as the responses."""
+    buffer, random = os.urandom(_BUFFER_BYTES), Random(1)
+    drawn = [(random.randrange(_BUFFER_BYTES - size), size) for size in random.choices(responses["sizes"], k=_SLICES)]
+    slices = cycle([slice(start, start + size) for start, size in drawn])
+    status, fields = responses["status"], responses["fields"]
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=buffer[next(slices)], status=status, headers=fields)
+
+    app = web.Application()
+    app.router.add_get(responses["route"], answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await asyncio.Event().wait()
 
 
 class Bytes(asyncio.Protocol):
@@ -29,37 +55,14 @@ class Bytes(asyncio.Protocol):
             self._transport.write(self._response)
 
 
-class Parsed(Bytes):
-    """Answers what httptools parses as a request."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport, and parse what arrives."""
-        super().connection_made(transport)
-        self._parser = httptools.HttpRequestParser(self)
-
-    def data_received(self, data: bytes) -> None:
-        """Parse."""
-        self._parser.feed_data(data)
-
-    def on_url(self, url: bytes) -> None:
-        """Keep the target."""
-        self._target = url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Ignore a header field."""
-
-    def on_message_complete(self) -> None:
-        """Answer."""
-        self._transport.write(self._response)
-
-
-async def serve(protocol: type[Bytes], port: int, size: int) -> None:
-    """Serve until the process ends."""
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
-    response = head.encode() + bytes(size)
-    server = await asyncio.get_running_loop().create_server(lambda: protocol(response), "127.0.0.1", port)
-    await server.serve_forever()
+async def serve_bytes(port: int, responses: dict[str, Any]) -> None:
+    """Answer each request with the same bytes, of the mean size."""
+    body = bytes(round(fmean(responses["sizes"])))
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    loop, response = asyncio.get_running_loop(), head.encode() + body
+    await (await loop.create_server(lambda: Bytes(response), "127.0.0.1", port)).serve_forever()
 
 
 if __name__ == "__main__":
-    uvloop.run(serve({"bytes": Bytes, "httptools": Parsed}[sys.argv[1]], int(sys.argv[2]), int(sys.argv[3])))
+    serve = {"bare": serve_bare, "bytes": serve_bytes}[sys.argv[1]]
+    uvloop.run(serve(int(sys.argv[2]), json.loads(Path(sys.argv[3]).read_text("utf-8"))))

@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
-from bench.markdown import table
-from bench.wire import processes
+from bench import processes
+from bench.report import table
 from service.sources import compiler_process as compiler
+from tests.program import command_line
 
 # Less than the caches of a worker, and less than a leak of 10 bytes a request.
 MAX_GROWTH: Final = 8e6  # bytes an hour
@@ -70,7 +71,7 @@ def sample(pid: int, at: float) -> Sample:
 
 def members(pid: int) -> list[int]:
     """Return the permanent processes of a service: all but compilers."""
-    return [each for each in processes.family(pid) if compiler.__name__ not in processes.command(each)]
+    return [each for each in processes.family(pid) if compiler.__name__ not in command_line(each)]
 
 
 def markdown(histories: Iterable[History]) -> str:

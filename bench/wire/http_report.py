@@ -1,17 +1,31 @@
-"""The report of the benchmark over HTTP, and its tables."""
+"""The report of the benchmark over HTTP, its tables, and what a planned rate of requests takes by its figures."""
 
-from collections.abc import Sequence
-from math import nan
+from collections.abc import Iterator, Sequence
+from math import ceil, nan
 from typing import Final
 
 import msgspec
 
-from bench.markdown import table
-from bench.wire.comparison import Comparison
-from bench.wire.machine import Surroundings
-from bench.wire.processes import Memory
+from bench.load import Comparison
+from bench.processes import Memory
+from bench.report import ROOT, Surroundings, table
 
 _MIB: Final = 1 << 20
+PLAN_PAGE: Final = ROOT / "docs" / "fleet.md"
+_RATE: Final = 100_000
+# So that half of the machines may fail.
+_USED: Final = 0.5
+# The rows of the plan, with what is exhausted first.
+_FIRST: Final = {
+    "not-modified": "-",
+    "company": "-",
+    "city-zstd-cached": "-",
+    "city-zstd-not-cached": "CPU",
+    "city": "bandwidth",
+    "radius-unrepeated": "CPU, bandwidth",
+    "page": "bandwidth",
+    "clusters-dense-unrepeated": "CPU",
+}
 
 
 class Loading(msgspec.Struct, frozen=True):
@@ -34,7 +48,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """All results of a run: comparisons with the upper bounds and the floors, with an access log, with peers."""
+    """All results of a run: comparisons with the bare handler, with the floors, with peers."""
 
     stores: int
     companies: int
@@ -45,9 +59,7 @@ class Report(msgspec.Struct, frozen=True):
     shapes: list[ShapeFacts] = []
     loadings: list[Loading] = []
     bare: list[Comparison] = []
-    low_level: list[Comparison] = []
     floors: list[Comparison] = []
-    logged: list[Comparison] = []
     peers: list[Comparison] = []
     not_measured: list[str] = []
 
@@ -55,8 +67,7 @@ class Report(msgspec.Struct, frozen=True):
     def missed(self) -> list[str]:
         """The bounds that are missed."""
         titles = {shape.slug: shape.title for shape in self.shapes}
-        every = (*self.bare, *self.logged, *self.peers)
-        return [f"{titles[each.shape]}: {each.missed}" for each in every if each.missed]
+        return [f"{titles[each.shape]}: {each.missed}" for each in (*self.bare, *self.peers) if each.missed]
 
 
 def markdown(report: Report) -> str:
@@ -65,52 +76,43 @@ def markdown(report: Report) -> str:
         f"{report.stores:,} stores of {report.companies:,} companies, seed {report.seed}; "
         f"runs of {report.seconds} s over {report.connections} connections. {report.surroundings}\n"
     )
-    compared = {"bare": report.bare, "low-level": report.low_level, "logged": report.logged}
-    tables = [_floors(report)] if report.floors else []
-    tables += [_ratios(report, name, comparisons) for name, comparisons in compared.items() if comparisons]
-    tables += [_peers(report)] if report.peers else []
+    tables = [made(report) for made in (_floors, _ratios, _peers, _loadings)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
     missed = [f"Bound missed: {miss}." for miss in report.missed]
     lines = "".join(f"- {line}\n" for line in (*notes, *report.not_measured, *missed))
-    return "\n".join((head, *tables, _loadings(report), lines))
+    return "\n".join(filter(None, (head, *tables, lines)))
 
 
 def _floors(report: Report) -> str:
     """Return a table of the CPU time of a request by server: those that answer it, and those that only send bytes."""
-    every = [
-        *((each, each.other) for each in (*report.bare, *report.floors)),
-        *((e, "low-level") for e in report.low_level),
-    ]
-    costs = {(each.shape, name): each.medians("cpu_microseconds") for each, name in every}
-    names = ("bare", "low-level", *dict.fromkeys(each.other for each in report.floors))
-    titles, measured = {shape.slug: shape.title for shape in report.shapes}, {each.shape for each in report.floors}
+    if not report.floors:
+        return ""
+    every = (*report.bare, *report.floors)
+    costs = {(each.shape, each.other): each.medians("cpu_microseconds") for each in every}
+    names = ("bare", *dict.fromkeys(each.other for each in report.floors))
+    titles = {shape.slug: shape.title for shape in report.shapes}
     rows = []
-    for slug in (slug for slug in titles if slug in measured):
+    for slug in dict.fromkeys(each.shape for each in report.floors):
         ours = [costs.get((of, "bare"), (nan, nan))[0] for of in (slug, f"{slug}-unrepeated")]
         rows.append((titles[slug], *(f"{cost:,.1f}" for cost in (*ours, *(costs[slug, name][1] for name in names)))))
     return table(("CPU µs of a request", "service, repeated", "service, hardly ever repeated", *names), rows)
 
 
-def _ratios(report: Report, name: str, comparisons: Sequence[Comparison]) -> str:
-    is_logged = name == "logged"
-    ratio = f"{name} less service, µs" if is_logged else f"{name} over service"
-    costs = ("CPU µs", f"{name} CPU µs", ratio, "from", "to", "bound")
-    head = ("shape", "distinct requests", "mean body", *costs, "requests/s", f"{name} requests/s")
+def _ratios(report: Report) -> str:
+    costs = ("CPU µs", "bare CPU µs", "bare over service", "from", "to", "bound")
+    head = ("shape", "distinct requests", "mean body", *costs, "requests/s", "bare requests/s")
     shapes = {shape.slug: shape for shape in report.shapes}
     rows = (
         (
-            *_facts(shapes[each.shape]),
+            *(shapes[each.shape].title, f"{shapes[each.shape].requests:,}"),
+            f"{shapes[each.shape].mean_bytes / 1000:,.1f} kB",
             *(f"{cost:,.1f}" for cost in each.medians("cpu_microseconds")),
-            *(*(each.cpu_added if is_logged else each.cpu_ratio).cells(), str(each.bound or "-")),
+            *(*each.cpu_ratio.cells(), str(each.bound or "-")),
             *(f"{rate:,.0f}" for rate in each.medians("requests_per_second")),
         )
-        for each in comparisons
+        for each in report.bare
     )
     return table(head, rows)
-
-
-def _facts(shape: ShapeFacts) -> Sequence[str]:
-    return (shape.title, f"{shape.requests:,}", f"{shape.mean_bytes / 1000:,.1f} kB")
 
 
 def _peers(report: Report) -> str:
@@ -119,7 +121,7 @@ def _peers(report: Report) -> str:
     names = list(dict.fromkeys(name for _, name in found))
     shapes = [shape for shape in report.shapes if any(shape.slug == slug for slug, _ in found)]
     rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in shapes)
-    return table(("requests/s (service over peer: median; lowest to highest)", *names), rows)
+    return table(("requests/s (service over peer: median; lowest to highest)", *names), rows) if found else ""
 
 
 def _peer(found: Comparison | None) -> str:
@@ -139,3 +141,18 @@ def _loadings(report: Report) -> str:
         for each in report.loadings
     )
     return table(head, rows)
+
+
+def plan(report: Report) -> str:
+    """Return a table of what a rate of requests takes, by the CPU time and the size of each."""
+    head = ("all requests are", "CPU µs", "cores", "body, kB", "Gbit/s", "first exhausted")
+    return table(head, _planned(report))
+
+
+def _planned(report: Report) -> Iterator[Sequence[str]]:
+    costs = {each.shape: each.medians("cpu_microseconds")[0] for each in report.bare}
+    facts = {shape.slug: shape for shape in report.shapes}
+    for slug, first in _FIRST.items():
+        cores, bits = costs[slug] * _RATE / 1e6 / _USED, facts[slug].mean_bytes * 8 * _RATE
+        body = f"{facts[slug].mean_bytes / 1e3:,.1f}"
+        yield facts[slug].title, f"{costs[slug]:,.1f}", f"{ceil(cores):,}", body, f"{bits / 1e9:,.1f}", first

@@ -13,9 +13,7 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.shapes import STORES_PATH, UNREPEATED, Bound, Params, Request, Shape, draw, unrepeated
-
-CLUSTERS_PATH: Final = "/clusters"
+from bench.shapes import CLUSTERS_PATH, STORES_PATH, UNREPEATED, Bound, Params, Request, Shape, draw, ratio, unrepeated
 
 _FULL: Final = 50
 _FIRST: Final = (("limit", str(_FULL)), ("page_num", "1"))
@@ -71,7 +69,7 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
 
 def _shape(slug: str, title: str, requests: tuple[Request, ...], limit: float) -> Shape:
     """Return a shape; its limit is the least ratio to the bare handler or, above 1, the most microseconds of CPU."""
-    bound = Bound("cpu_microseconds", limit, is_upper=True) if limit > 1 else Bound("cpu_ratio", limit)
+    bound = Bound("cpu_microseconds", limit, is_upper=True) if limit > 1 else ratio(limit)
     return Shape(slug, title, requests, bound=bound)
 
 

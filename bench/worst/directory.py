@@ -1,24 +1,21 @@
-"""The service in this process, from the bytes of a request to those of the response."""
+"""The service in this process, from the bytes of a request to those of the response; its garbage while caches fill."""
 
 import asyncio
 import gc
 import sys
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Final
+from time import perf_counter, thread_time
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from bench.caches import caches
-from bench.wire.processes import core_wait
+from bench.processes import caches, core_wait
 from service.baking.baked_file import load_baked
 from service.data_set import Dataset
 from service.engine.page import page
-from service.loading.acceptance import accept
-from service.loading.dataset import load
 from service.model.query import Query
-from service.safeguards import InvalidRecords
 from service.server.process import GC_THRESHOLD, SWITCH_SECONDS
 from service.settings import Settings
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
@@ -29,28 +26,10 @@ from tests.web.connections.harness import Wire
 
 # A turn of so many seconds is worth the time to read how long there was no core.
 _LONG_TURN: Final = 0.0005
+_GENERATIONS: Final = 3
 
 
-class _Count(msgspec.Struct):
-    count: int
-
-
-class _Cell(msgspec.Struct):
-    properties: _Count
-
-
-class _Counts(msgspec.Struct):
-    """The members of a page, or of a collection of clusters, that say how many stores match."""
-
-    total_count: int = 0
-    features: list[_Cell] = []
-
-    @property
-    def total(self) -> int:
-        return self.total_count + sum(cell.properties.count for cell in self.features)
-
-
-class Took(msgspec.Struct, frozen=True, order=True):
+class Took(NamedTuple):
     """For how many seconds a request held the event loop at a time, at most, and after how many it was answered."""
 
     held: float
@@ -73,11 +52,11 @@ class Directory:
     """A served data set of stores, and a connection to it."""
 
     def __init__(self, data: Path) -> None:
-        """Load a data set: a folder or a baked file. Raises `Rejected`, or ValueError if it finds no cache to clear."""
-        dataset = load_baked(data) if data.is_file() else accept(load(data), InvalidRecords.REFUSE)
+        """Load a baked file. Raises `Rejected`, or ValueError if it finds no cache to clear."""
+        dataset = load_baked(data)
         self._stores = dataset.stores
         self._loop = asyncio.new_event_loop()
-        self._wire = self._loop.run_until_complete(_connect(_snapshot(dataset)))
+        self._wire = self._loop.run_until_complete(_connect(dataset))
         gc.unfreeze()  # the caches of functions, frozen by another directory, are listed again
         gc.collect()
         self._caches = caches()
@@ -93,8 +72,9 @@ class Directory:
     def count(self, target: str) -> int:
         """Return the number of stores that match a request, 0 for an error."""
         self.took(target)
-        _, _, body = bytes(self._wire.received).partition(b"\r\n\r\n")
-        return msgspec.json.decode(body, type=_Counts).total
+        answer = msgspec.json.decode(bytes(self._wire.received).partition(b"\r\n\r\n")[2])
+        cells = answer.get("features", ())
+        return int(answer.get("total_count", sum(cell["properties"]["count"] for cell in cells)))
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:
         """Return the records of a page in the default order."""
@@ -114,29 +94,31 @@ class Directory:
 
     def took(self, target: str) -> Took:
         """Send a request, with the caches as they are, and return what it took."""
-        return self._loop.run_until_complete(self._took(_request(target)))
+        return self._loop.run_until_complete(self._took(target))
 
     def send(self, target: str) -> None:
         """Send a request, with the caches as they are; the loop sleeps while a thread answers it."""
-        self._loop.run_until_complete(self._sent(_request(target)))
+        self._loop.run_until_complete(self._sent(target))
 
-    async def _sent(self, request: bytes) -> None:
+    def _ask(self, target: str) -> _Client:
         wire = self._wire
         wire.received.clear()
         wire.answered.clear()
-        wire.unread += request
+        wire.unread += f"GET {target} HTTP/1.1\r\nHost: t\r\n\r\n".encode()
+        return wire
+
+    async def _sent(self, target: str) -> None:
+        wire = self._ask(target)
         wire.deliver()
         await wire.answered.wait()
 
-    async def _took(self, request: bytes) -> Took:
+    async def _took(self, target: str) -> Took:
         """Let the loop turn until the request is answered: another one would wait for as long as a turn takes.
 
         The time in which this thread was ready to run and had no core is subtracted from a long turn: other programs
         may have the cores, and this loop, which never rests, takes turns of milliseconds with the thread of the engine.
         """
-        wire = self._wire
-        wire.received.clear()
-        wire.unread += request
+        wire = self._ask(target)
         waited, held, started = core_wait("self"), 0.0, perf_counter()
         before = started
         wire.deliver()
@@ -151,15 +133,43 @@ class Directory:
                 return Took(held, now - started)
 
 
-def _request(target: str) -> bytes:
-    return f"GET {target} HTTP/1.1\r\nHost: t\r\n\r\n".encode()
-
-
-def _snapshot(dataset: Dataset) -> Snapshot:
-    return Snapshot(dataset=dataset, loaded_at=datetime.now(UTC), modified=None, generation=1)
-
-
-async def _connect(snapshot: Snapshot) -> _Client:
+async def _connect(dataset: Dataset) -> _Client:
     holder = SnapshotHolder()
-    holder.current, holder.schema = snapshot, snapshot.dataset.schema
+    holder.current = Snapshot(dataset=dataset, loaded_at=datetime.now(UTC), modified=None, generation=1)
+    holder.schema = dataset.schema
     return _Client(make_site(holder, no_authentication, Settings(data=".", no_auth=True)).public)
+
+
+class Filling(NamedTuple):
+    """Requests that filled the caches, and the seconds of each collection of garbage meanwhile, by generation.
+
+    longest  the seconds for which a request during which there was a collection held the event loop, at most
+    """
+
+    requests: int
+    collections: Sequence[Sequence[float]]
+    longest: float
+
+
+def fill_caches(directory: Directory, targets: Collection[str]) -> Filling:
+    """Request each target once, from empty caches on."""
+    directory.clear()
+    gc.collect()
+    gc.freeze()  # what this bench keeps is no part of a service
+    collections, longest = tuple(list[float]() for _ in range(_GENERATIONS)), 0.0
+
+    def record(phase: str, info: dict[str, Any]) -> None:
+        found = collections[info["generation"]]
+        if phase == "start":
+            found.append(-thread_time())
+        else:
+            found[-1] += thread_time()
+
+    gc.callbacks.append(record)
+    for target in targets:
+        before = sum(map(len, collections))
+        seconds = directory.took(target).held
+        if sum(map(len, collections)) > before:
+            longest = max(longest, seconds)
+    gc.callbacks.remove(record)
+    return Filling(len(targets), collections, longest)

@@ -11,11 +11,9 @@ from threading import Event
 
 import pytest
 
-from bench.fleet.balancer import balancing
-from bench.fleet.changes import CHANGES
-from bench.fleet.marked_editions import make_editions
-from bench.fleet.trial import make_trial
-from bench.fleet.visitors import Pace
+from bench.fleet.fleets import balancing
+from bench.fleet.trial import CHANGES, Pace, make_trial
+from bench.samples import Sample, editions
 from tests.http_server import Quiet, handling
 from tests.interop.cache_client import fetch, received
 from tests.interop.caching_proxies import HOST, VARNISH
@@ -35,10 +33,10 @@ def test_no_change_of_a_fleet_fails_or_mixes_an_answer_and_no_planned_one_cuts_a
     """New data during a rolling restart, killed replicas, and a killed origin."""
     changes = [change for change in CHANGES if change.name in NAMES]
     assert len(changes) == len(NAMES)
-    editions = make_editions(tmp_path, stores=5000, count=3)
-    trial = make_trial(tmp_path / "trial", editions, changes, replicas=2, pace=PACE)
+    made = editions(Sample.of(5000, home=tmp_path), count=3)
+    trial = make_trial(tmp_path / "trial", made, changes, replicas=2, pace=PACE)
     assert trial.missed == []
-    assert all(outcome.complete for outcome in trial.outcomes)
+    assert all(outcome.counts["complete"] for outcome in trial.outcomes)
     assert trial.compared > 100
 
 
@@ -79,7 +77,7 @@ def test_what_the_ingress_sends_to_a_shard_is_answered_as_by_a_full_replica(tmp_
     rules = re.search(r"^    acl list .*?^    use_backend .*?\n", PAGE, re.MULTILINE | re.DOTALL)
     assert rules is not None
     assert len(commands) == 3
-    make_editions(tmp_path, stores=2000, count=1)[0].baked.rename(tmp_path / "stores.baked")
+    editions(Sample.of(2000, home=tmp_path), count=1)[0].baked.rename(tmp_path / "stores.baked")
     (tmp_path / "ca").mkdir()
     for command in commands:
         paths = {word: tmp_path / word for word in command.split() if word.startswith(("ca", "stores.baked"))}

@@ -1,4 +1,4 @@
-{{/* The rule of docs/operating.md#sizing, with the figures that `python -m bench.sizing` measured, in MiB. */}}
+{{/* The rule of docs/operating.md#sizing, with the figures that `make bench-sizing` measured, in MiB. */}}
 {{- define "store-directory.memory" -}}
 {{- $rule := .Files.Get "files/sizing.json" | fromJson -}}
 {{- $mib := mul .Values.workers $rule.worker_mib -}}

@@ -1,20 +1,22 @@
-"""CPU time and memory of a process and its children, from /proc."""
+"""Processes as Linux describes them: CPU time and memory, with their children; and the caches of this one."""
 
+import functools
+import gc
 import os
-import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from service.engine.bounded_cache import BoundedCache
+
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _KIB: Final = 1024
 # Indexes of /proc/PID/stat after the name in brackets, from 0 (proc_pid_stat(5)).
-_STATE, _PARENT, _USER, _SYSTEM, _STARTED = 0, 1, 11, 12, 19
-_ENDED: Final = "ZX"
+_PARENT, _USER, _SYSTEM = 1, 11, 12
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -33,8 +35,8 @@ def cpu_seconds(pid: int) -> float:
 
 def memory(pid: int) -> Memory:
     """Return the memory of a process and its living descendants."""
-    each = [memory_of(member) for member in family(pid)]
-    return Memory(sum(one.peak for one in each), sum(one.resident for one in each), sum(one.anonymous for one in each))
+    every = (memory_of(member) for member in family(pid))
+    return Memory(*map(sum, zip(*((each.peak, each.resident, each.anonymous) for each in every), strict=True)))
 
 
 def memory_of(pid: int) -> Memory:
@@ -51,35 +53,9 @@ def anonymous(pid: int) -> int:
         return 0
 
 
-def command(pid: int) -> list[str]:
-    """Return the command line of a process; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    except OSError:
-        return []
-
-
-def started_at(pid: int) -> float:
-    """Return when a process started, in seconds of the monotonic clock, to a tick of 10 ms."""
-    booted = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
-    return int(_stat(pid)[_STARTED]) / _TICKS_PER_SECOND - booted
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process is alive, not a zombie."""
-    try:
-        return _stat(pid)[_STATE] not in _ENDED
-    except OSError:
-        return False
-
-
-def core_wait(pid: int | str) -> float:
-    """Return the seconds that the first thread of a process was ready to run but had no core."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-
-
-def _stat(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+def core_wait(*pids: int | str) -> float:
+    """Return the seconds that the first threads of processes were ready to run but had no core."""
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) for pid in pids) / 1e9
 
 
 def family(pid: int) -> Iterator[int]:
@@ -94,6 +70,18 @@ def family(pid: int) -> Iterator[int]:
         found += children[each]
 
 
+def _stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
 def _kibibytes(file: Path) -> dict[str, int]:
     fields = (line.split() for line in file.read_text().splitlines())
     return {field[0].rstrip(":"): int(field[1]) for field in fields if field[-1] == "kB"}
+
+
+def caches(packages: tuple[str, ...] = ("service.",)) -> list[Callable[[], object]]:
+    """Return what empties each cache: those of the packages' functions, and the bounded ones of the service."""
+    objects = gc.get_objects()
+    functions = [each for each in objects if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
+    bounded: list[Callable[[], object]] = [each.clear for each in objects if isinstance(each, BoundedCache)]
+    return [*bounded, *(each.cache_clear for each in functions if each.__wrapped__.__module__.startswith(packages))]

@@ -43,14 +43,14 @@ function request()
   return requests[position]
 end
 
-function done(summary, latency)
+function done(summary)
   local errors, unexpected = summary.errors, 0
   for _, thread in ipairs(threads) do
     unexpected = unexpected + (thread:get("unexpected") or 0)
   end
   io.write(string.format(
-    '\n{"requests":%d,"microseconds":%d,"errors":%d,"broken":%d,"unexpected":%d,"median_microseconds":%d}\n',
+    '\n{"requests":%d,"microseconds":%d,"errors":%d,"broken":%d,"unexpected":%d}\n',
     summary.requests, summary.duration, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout, unexpected, latency:percentile(50)
+    errors.connect + errors.read + errors.write + errors.timeout, unexpected
   ))
 end
