@@ -24,6 +24,9 @@ INSTANT_PATTERN: Final = re.compile(
 TRUE: Final = frozenset({"1", "t", "y", "on", "yes", "true"})
 FALSE: Final = frozenset({"0", "f", "n", "no", "off", "false"})
 
+# White space around a value, without control characters (U+001C to U+001F, U+0085, …), which Python strips, too.
+_AROUND: Final = "\t\n\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
 # Python sorts consecutive combining marks by insertion: many of them would cost the square of their number.
 _LONG_RUN: Final = re.compile(r"[^\x00-\x7f]{100,}")
 
@@ -58,6 +61,11 @@ class Kind(msgspec.Struct, frozen=True):
     name: str
     normalize: Callable[[str], str]
     rule: str
+
+
+def trim(text: str) -> str:
+    """Return a text without the white space around it; control characters stay. Raises TypeError for no text."""
+    return str.strip(text, _AROUND)
 
 
 def fold(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from service.model.kinds import NUMBER_PATTERN, parse_flag, parse_instant
+from service.model.kinds import NUMBER_PATTERN, parse_flag, parse_instant, trim
 from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Issue
 from service.reading.mapping.declaration import AttributeOptions, Constant
@@ -56,10 +56,10 @@ class AttributeReader:
         parsers: Mapping[str, _Parse] = {
             "text": lambda text: text,
             "number": self._number,
-            "flag": lambda text: _or_wrong(parse_flag(text.strip()), "flag"),
+            "flag": lambda text: _or_wrong(parse_flag(trim(text)), "flag"),
             "list": self._list,
-            "url": lambda text: text.strip() if _URL.fullmatch(text.strip()) else _NOT["url"],
-            "date": lambda text: _or_wrong(_date(text.strip(), formats), "date"),
+            "url": lambda text: trim(text) if _URL.fullmatch(trim(text)) else _NOT["url"],
+            "date": lambda text: _or_wrong(_date(trim(text), formats), "date"),
         }
         self._parse = parsers[options.kind]
 
@@ -99,7 +99,8 @@ class AttributeReader:
         value = self._parsed(cell)
         issue = value if isinstance(value, Issue) else self._check(value)
         if issue is not None:
-            return self._wrong(_as_written(cell), issue)
+            text = _as_written(cell)
+            return self._wrong(text, _TEXT if _CONTROL.search(text) else issue)
         return None if isinstance(value, Issue) else value
 
     def _parsed(self, cell: Cell) -> _Parsed:
@@ -129,7 +130,7 @@ class AttributeReader:
         return Invalid(text, issue, is_null=self._options.is_null_if_invalid)
 
     def _number(self, text: str) -> _Parsed:
-        text = text.strip()
+        text = trim(text)
         if self._options.decimal == ",":
             if "." in text:
                 return _NOT["number"]
@@ -140,7 +141,7 @@ class AttributeReader:
         return self._texts(text.split(self._options.separator))
 
     def _texts(self, texts: Sequence[str]) -> tuple[str, ...] | None:
-        found = tuple(value for text in texts if (value := self._text(text.strip())))
+        found = tuple(value for text in texts if (value := self._text(trim(text))))
         return found or None
 
     def _text(self, text: str) -> str:
@@ -148,7 +149,7 @@ class AttributeReader:
         if not text or folded in self._no_value:
             return ""
         value = self._values.get(folded, text if self._other is None else self._other)
-        return str(value).strip()
+        return trim(str(value))
 
 
 def concatenated(columns: Sequence[Cells]) -> Cells:

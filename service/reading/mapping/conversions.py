@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set as Abstra
 from datetime import tzinfo
 from typing import Final, TypeAlias
 
-from service.model.kinds import FLAG, INSTANT, NUMBER
+from service.model.kinds import FLAG, INSTANT, NUMBER, trim
 from service.model.records import Field
 from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Issue
@@ -69,7 +69,7 @@ def _of_instants(formats: Sequence[str], zone: tzinfo | None) -> list[Conversion
     if convert is None:
         return []
     return [
-        lambda cells: [convert(cell.strip()) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
+        lambda cells: [convert(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
     ]
 
 

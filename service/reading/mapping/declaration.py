@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
+from service.model.kinds import trim
 from service.model.records import STORES, Resource
 from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 
@@ -116,8 +117,8 @@ class SplitPart(msgspec.Struct, frozen=True):
 
     def of(self, text: str) -> str | None:
         """Return the part of a text without the white space around it; without a separator, all of it is part 1."""
-        parts = text.strip().split(self.separator, 1)
-        return parts[self.number - 1].strip() if self.number <= len(parts) else None
+        parts = trim(text).split(self.separator, 1)
+        return trim(parts[self.number - 1]) if self.number <= len(parts) else None
 
 
 class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):

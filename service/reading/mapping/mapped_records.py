@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from service.model.kinds import trim
 from service.model.records import Field, Resource
 from service.reading.batches.batch import Batch, Cell, WrongType
 from service.reading.batches.diagnostics import FileError
@@ -135,7 +136,7 @@ def _join(source: JoinedColumns, columns: _Columns) -> Cells:
     if len(cells) == 1:
         return cells[0]
     try:
-        return [source.separator.join(filter(None, map(str.strip, parts))) for parts in zip(*cells, strict=True)]
+        return [source.separator.join(filter(None, map(trim, parts))) for parts in zip(*cells, strict=True)]
     except TypeError:  # a cell is no text
         return [_join_cells(parts, source.separator) for parts in zip(*cells, strict=True)]
 
@@ -145,4 +146,4 @@ def _join_cells(parts: Sequence[Cell], separator: str) -> Cell:
     wrong = next((part for part in parts if not isinstance(part, str | None)), None)
     if wrong is not None:
         return WrongType(str(wrong).lower()) if isinstance(wrong, bool) else wrong
-    return separator.join(part.strip() for part in parts if isinstance(part, str) and has_value(part))
+    return separator.join(trim(part) for part in parts if isinstance(part, str) and has_value(part))

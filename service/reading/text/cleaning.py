@@ -6,6 +6,8 @@ from typing import Final
 
 import msgspec
 
+from service.model.kinds import trim
+
 _C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
 
 
@@ -23,10 +25,10 @@ class Cleaning(msgspec.Struct, frozen=True):
     def clean(self) -> Callable[[str], str] | None:
         """The function that cleans a text; None if texts stay as they are."""
         if not self.repair:
-            return str.strip if self.trim else None
+            return trim if self.trim else None
         meant = meant_by_c1(self.repair)
-        # In this order: U+0085 is white space, and means an ellipsis.
-        return lambda text: text.translate(meant).strip() if self.trim else text.translate(meant)
+        # In this order: U+0080 to U+009F may mean white space.
+        return lambda text: trim(text.translate(meant)) if self.trim else text.translate(meant)
 
 
 @cache

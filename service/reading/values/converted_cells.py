@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from service.model.kinds import trim
 from service.reading.batches.batch import Cell
 
 Cells: TypeAlias = Sequence[Cell]
@@ -19,7 +20,7 @@ class ConvertedCells(dict[Cell, Cell]):
     def __missing__(self, cell: Cell) -> Cell:
         if len(self) >= MAX_CACHED:
             self.clear()
-        text = cell.strip() if isinstance(cell, str) else ""
+        text = trim(cell) if isinstance(cell, str) else ""
         converted = self[cell] = self._convert(text) if text else cell
         return converted
 

@@ -98,6 +98,31 @@ def test_a_value_of_another_kind_is_an_error_or_null_with_a_warning_of_the_same_
     assert (served(accepted), warnings) == ([None, None], [code])
 
 
+@pytest.mark.parametrize("character", ["\x01", "\x0b", "\x1c", "\x1d", "\x1e", "\x1f", "\x85"])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("number", "7.5"),
+        ("flag", "yes"),
+        ("url", "https://a.example"),
+        ("date", "2019-02-01"),
+        ("text", "a"),
+        ("list", "a;b"),
+    ],
+)
+def test_a_control_character_around_a_value_of_any_kind_is_an_error(
+    tmp_path: Path, kind: str, value: str, character: str
+) -> None:
+    found = loaded(tmp_path, f'{{ from = "C", kind = "{kind}" }}', "C", character + value, value + character, value)
+    assert [(error.code, error.record) for error in found.report.errors] == [("text", 1), ("text", 2)]
+
+
+@pytest.mark.parametrize("entry", ['{ join = ["C", "city"] }', '{ from = "C", split = ";", part = 1 }'])
+def test_a_control_character_around_a_part_of_a_text_is_an_error(tmp_path: Path, entry: str) -> None:
+    found = loaded(tmp_path, entry, "C", "\x1ca", "a\x1f", "a")
+    assert [(error.code, error.record) for error in found.report.errors] == [("text", 1), ("text", 2)]
+
+
 @pytest.mark.parametrize("others", [(), ("x",)])
 def test_a_point_is_an_error_where_decimal_commas_are_declared(tmp_path: Path, others: Sequence[str]) -> None:
     declared = '{ from = "C", kind = "number", decimal = "," }'
