@@ -426,7 +426,6 @@ def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None
     [
         ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
         (".", "the mapping cannot be read: Is a directory"),
-        ("a\0b", "the mapping cannot be read: embedded null byte"),
         ("/dev/null", "the mapping cannot be read: it is not a regular file"),
     ],
 )
@@ -434,6 +433,11 @@ def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
     with pytest.raises(FileError) as refused:
         load_mapping(name)
     assert str(refused.value) == why
+
+
+def test_a_mapping_whose_name_no_file_can_have_is_refused() -> None:
+    with pytest.raises(FileError, match="^the mapping cannot be read: .*embedded null "):  # Pythons word it differently
+        load_mapping("a\0b")
 
 
 def test_a_mapping_that_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
