@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.bitmap import count, least_dense
 from service.engine.column import Column, Rows
+from service.engine.facets import read_spellings
 from service.engine.grid import grid_cells
 from service.engine.list_texts import ListTexts
 from service.engine.locations import DIMENSIONS, Locations
@@ -64,6 +65,7 @@ def check_table(resource: Resource, table: Table, progress: Progress = silent) -
         text.result()
     for field, texts in table.lists.items():
         check_list_texts(f"{name}/{field}/texts", texts)
+        check_spellings(f"{name}/{field}/texts", table, field)
     _check_numbering(name, table)
 
 
@@ -73,12 +75,25 @@ def check_list_texts(name: str, texts: ListTexts) -> None:
     offsets, count = texts.offsets, len(texts.texts)
     if offsets[0] != 0 or offsets[-1] != count or not (offsets[1:] > offsets[:-1]).all():
         raise DamagedFile(f"the offsets of {name} are not ascending")
+    if not (texts.starts[1:] > texts.starts[:-1]).all():
+        raise DamagedFile(f"the starts of {name} are not ascending")
     if not _in_range(texts.texts, len(texts.keys)):
         raise DamagedFile(f"the {name} have numbers that do not exist")
     rises = texts.texts[1:] > texts.texts[:-1]
     rises[offsets[1:-1] - 1] = True
     if not rises.all() or not texts.is_inverse:
         raise DamagedFile(f"the {name} are not those of its lists")
+
+
+def check_spellings(name: str, table: Table, field: str) -> None:
+    """Check that the first record with each text of lists has it, where facets read it. Raises `DamagedFile`."""
+    count = len(table.lists[field].keys)
+    for begin in range(0, count, _RECORDS):
+        try:
+            read_spellings(table, field, np.arange(begin, min(begin + _RECORDS, count)))
+        except (*_NO_RECORD, KeyError):
+            raise DamagedFile(f"the {name} are not those of its records") from None
+        sleep(_TURN_SECONDS)
 
 
 def validate_identifiers(resource: Resource, table: Table) -> None:

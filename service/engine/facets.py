@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from service.engine.bitmap import unpack
 from service.engine.column import Column, Rows
 from service.engine.conditions import Predicate
+from service.engine.gathering import expand
+from service.engine.list_texts import ListTexts
 from service.engine.long_work import announce
 from service.engine.projection import decode_rows, members
 from service.engine.select import are_many, common_filters, find, intersection
@@ -150,22 +152,20 @@ def _spellings(table: Table, name: str, values: _Numbers) -> list[object]:
     lists = table.lists.get(name)
     count = table.columns[name].null_code if lists is None else len(lists.keys)
     if count > _FEW_VALUES:
-        return _read_spellings(table, name, values)
+        return read_spellings(table, name, values)
     kept = table.spellings.get(name)
     if kept is None:
         announce(_READING * count)
-        kept = table.spellings[name] = _read_spellings(table, name, np.arange(count))
+        kept = table.spellings[name] = read_spellings(table, name, np.arange(count))
     return [kept[value] for value in values.tolist()]
 
 
-def _read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
-    """Return values of a field as the first row with each has it."""
+def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
+    """Return values of a field, by code or by text of its lists, as the first row with each has it."""
     column, lists = table.columns[name], table.lists.get(name)
     if lists is None:
         return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
-    announce(int((lists.starts[values + 1] - lists.starts[values]).sum()))
-    first = np.array([column.order[column.starts[lists.lists_of(text)]].min() for text in values.tolist()], np.int32)
-    rows, places = np.unique(first, return_inverse=True)
+    rows, places = np.unique(_first_rows(column, lists, values), return_inverse=True)
     codes = column.codes[rows].astype(np.intp)
     announce(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
     read = [_by_key(value) for value in _members(table, rows, name)]
@@ -182,6 +182,15 @@ def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
 def _spelled(value: bytes) -> object:
     """Return a value as a client sees it: numbers keep their digits."""
     return msgspec.Raw(value) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
+
+
+def _first_rows(column: Column, lists: ListTexts, texts: _Numbers) -> Rows:
+    """Return the first row with each of some texts of lists."""
+    starts, counts = lists.starts[texts], lists.starts[texts + 1] - lists.starts[texts]
+    announce(int(counts.sum()))
+    having = lists.lists[expand(starts, counts)]
+    first: Rows = np.minimum.reduceat(column.order[column.starts[having]], counts.cumsum() - counts)
+    return first
 
 
 def _by_key(value: bytes) -> dict[str, str]:

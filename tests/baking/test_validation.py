@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
-from service.baking.layout import Array, DamagedFile, map_file, write_file
+from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
 from service.baking.validation import is_sorted, validate_column, validate_identifiers, validate_projection
+from service.data_set import Dataset
 from service.engine.column import Column
 from service.engine.map_clusters import map_clusters
 from service.engine.page import page
@@ -199,6 +200,52 @@ def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
     for part, array, why in changes:
         write_file(file, content.arrays | {f"stores/text/{part}": array}, content.metadata, durable=False)
         assert refusal(file) == f"{why}; bake it again", part
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: [rows[0].replace(b"wifi", b"wafi"), *rows[1:]],
+        lambda rows: rows[::-1],
+    ],
+    ids=["another text", "rows exchanged"],
+)
+def test_texts_of_lists_that_their_first_record_does_not_have_are_refused(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
+) -> None:
+    valid, content = with_lists(tmp_path)
+    rows = StringArray.of(change(list(valid.stores.rows)))
+    changed = {"stores/rows/data": np.frombuffer(rows.data, np.uint8), "stores/rows/offsets": rows.offsets}
+    write_file(tmp_path / "forged.baked", content.arrays | changed, content.metadata)
+    assert (
+        refusal(tmp_path / "forged.baked")
+        == "the stores/attributes.services/texts are not those of its records; bake it again"
+    )
+
+
+def test_texts_that_no_list_has_are_refused(tmp_path: Path) -> None:
+    valid, content = with_lists(tmp_path)
+    name, texts = "stores/attributes.services/texts", valid.stores.lists["attributes.services"]
+    keys = StringArray.of([*texts.keys, b"zzz"])
+    changed = {
+        f"{name}/keys/data": np.frombuffer(keys.data, np.uint8),
+        f"{name}/keys/offsets": keys.offsets,
+        f"{name}/starts": np.append(texts.starts, texts.starts[-1:]),
+    }
+    write_file(tmp_path / "forged.baked", content.arrays | changed, content.metadata)
+    assert refusal(tmp_path / "forged.baked") == f"the starts of {name} are not ascending; bake it again"
+
+
+def with_lists(folder: Path) -> tuple[Dataset, BakedContent]:
+    """Return a data set of stores with lists and without, and its baked file."""
+    stores = [store(f"s{number}", services=services) for number, services in enumerate(("wifi;atm", "", "WIFI;pool"))]
+    write_directory(folder / "files", stores)
+    (folder / "files" / "mapping.toml").write_text(
+        '[stores.attributes]\nservices = { from = "services", kind = "list" }\n'
+    )
+    dataset = loaded(folder / "files")
+    write_baked(dataset, folder / "valid.baked")
+    return dataset, map_file(folder / "valid.baked")
 
 
 @pytest.mark.parametrize(
