@@ -21,6 +21,9 @@ _MOST: Final = 64
 # Two changes within a tick of the file system's clock have one time; some file systems count whole seconds.
 _TICK_NS: Final = 20_000_000
 _SECOND_NS: Final = 1_000_000_000
+# File systems in memory, where a change through a mapping changes no time of the file.
+_IN_MEMORY: Final = ("tmpfs", "ramfs")
+_MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
 class VerifiedFiles:
@@ -45,7 +48,7 @@ class VerifiedFiles:
                   within the same tick, and is not listed
         """
         tick = _TICK_NS if signature.changed_ns % _SECOND_NS else 2 * _SECOND_NS
-        if since_ns - signature.changed_ns < tick:
+        if since_ns - signature.changed_ns < tick or is_in_memory(signature.device):
             return
         with suppress(OSError):
             os.fsync(file.fileno())  # what is listed must be on the disk: after a power failure it is not read again
@@ -68,6 +71,16 @@ class VerifiedFiles:
 
 def _is_own(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def is_in_memory(device: int) -> bool:
+    """Return whether a device is memory (proc_pid_mountinfo(5)); False where the system does not say."""
+    try:
+        mounts = [line.split() for line in _MOUNTS.read_text("utf-8", "replace").splitlines()]
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    return any(mount[2] == number and mount[mount.index("-") + 1] in _IN_MEMORY for mount in mounts)
 
 
 def _name(signature: Signature) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from service.sources import verified_files
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.sources.fake_transport import FakeTransport
@@ -16,6 +17,12 @@ PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.lower() in PROXIES]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _is_on_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no folder be in memory, as that of temporary files may be: there, no file is listed as verified."""
+    monkeypatch.setattr(verified_files, "_MOUNTS", Path("/nonexistent"))
 
 
 @pytest.fixture(scope="session")

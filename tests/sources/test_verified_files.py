@@ -63,6 +63,29 @@ def test_another_format_or_version_of_the_program_knows_nothing(
     assert not VerifiedFiles(folder).has(listed)
 
 
+@pytest.mark.parametrize("kind", ["tmpfs", "ramfs", "ext4"])
+def test_a_file_in_memory_is_not_listed(
+    folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """There, a change through a mapping that was made before changes no time."""
+    device = file.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    line = "36 35 {}:{} / {} rw,noatime shared:1 master:2 - {} none rw\n"
+    mounts.write_text(
+        line.format(0, os.minor(device) + 1, "/other", "tmpfs")
+        + line.format(os.major(device), os.minor(device), "/a-\\040-b", kind)
+    )
+    monkeypatch.setattr(verified_files, "_MOUNTS", mounts)
+    assert VerifiedFiles(folder).has(add(folder, file)) is (kind == "ext4")
+
+
+def test_a_file_is_listed_where_the_system_does_not_say_what_is_in_memory(
+    folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(verified_files, "_MOUNTS", tmp_path / "absent")
+    assert VerifiedFiles(folder).has(add(folder, file))
+
+
 def test_only_the_user_can_read_or_write_the_list(folder: Path, file: Path) -> None:
     add(folder, file)
     assert folder.stat().st_mode & 0o777 == 0o700

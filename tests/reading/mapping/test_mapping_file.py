@@ -436,7 +436,7 @@ def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
 
 
 def test_a_mapping_whose_name_no_file_can_have_is_refused() -> None:
-    with pytest.raises(FileError, match="^the mapping cannot be read: .*embedded null "):  # Pythons word it differently
+    with pytest.raises(FileError, match=r"^the mapping cannot be read: .*embedded null "):  # Pythons differ
         load_mapping("a\0b")
 
 
