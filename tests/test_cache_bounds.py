@@ -3,11 +3,13 @@
 import functools
 import gc
 import importlib
+import json
 import pkgutil
 import re
 import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +20,7 @@ from aiohttp import HttpVersion11
 from multidict import CIMultiDict, CIMultiDictProxy
 
 import service
+from bench.sizing import Rule
 from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
 from service.engine import locations, text_index
@@ -29,12 +32,14 @@ from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.settings import Settings
+from service.settings import MAX_CONNECTIONS, Settings
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers import problems, response
+from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.headers import content_coding, cors, media_types
 from service.web.pipeline import rate_limiting, recent_answers, request_parameters
+from service.web.pipeline.app import SHORT_BYTES
 from service.web.pipeline.recent_answers import RecentAnswers
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
@@ -95,6 +100,21 @@ def growth(fill: Callable[[], object]) -> int:
 def test_the_bounds_in_the_table_are_those_of_the_sum() -> None:
     (total,) = re.findall(r"^Together at most (\d+) MiB in a process", TEXT, re.MULTILINE)
     assert sum(int(most) for _, most in ROWS) == int(total)
+
+
+def test_the_sum_of_the_bounds_of_a_process_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "SECURITY.md").read_text()
+    memory = page.partition("## Memory of a process")[2].partition("\n## ")[0]
+    terms = [int(each) for each in re.findall(r"^\| .* \| (\d+) \| `tests/", memory, re.MULTILINE)]
+    caches = sum(int(most) for _, most in ROWS)
+    rule = Rule(**json.loads((Path(__file__).parents[1] / "deploy/helm/store-directory/files/sizing.json").read_text()))
+    of_stores = rule.worker_mib + 1_000_000 * rule.worker_bytes_per_store / MIB
+    of_connections = [MAX_CONNECTIONS * each / MIB for each in (rule.bytes_per_connection, SHORT_BYTES)]
+    held = (MAX_HELD_BYTES + MAX_ADMIN_HELD_BYTES) // MIB
+    assert terms == [ceil(of_stores), caches, held, *map(ceil, of_connections)]
+    assert f"Together {sum(terms):,} MiB" in memory
+    assert sum(terms) <= 1536
+    assert f"at most {caches} MiB in a process, by default" in page
 
 
 def test_every_cache_is_in_the_table() -> None:

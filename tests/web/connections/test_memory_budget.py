@@ -253,7 +253,7 @@ async def test_a_connection_without_a_request_holds_little_of_the_last_one(field
         await wire.send(LINE % b"health" + fields + b"\r\n")
     measured = tracemalloc.get_traced_memory()[0] / len(wires)
     tracemalloc.stop()
-    assert measured <= 16 << 10
+    assert measured <= 8 << 10
 
 
 async def test_memory_is_released_after_much_was_in_use(app: App) -> None:
