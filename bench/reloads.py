@@ -10,13 +10,12 @@ import click
 import msgspec
 
 from bench import processes
-from bench.report import ROOT, finish, surroundings, table, with_maximum
+from bench.report import finish, surroundings, table, with_maximum
 from bench.samples import FORMS, Form, Published, Sample, editions, publish_in_turn
 from bench.servers import Failed, running, split_cores
 from bench.workers import Connection, connected, with_workers
 
 _SIZES: Final = (10_000, 100_000, 1_000_000)
-_PAGE: Final = ROOT / "docs" / "running.md"
 _WORKERS: Final = (1, 2)
 _MAX_SKEW_SECONDS: Final = 0.2
 # The pause between the requests that read the version of each worker: the resolution of the times.
@@ -86,7 +85,7 @@ def main(*, stores: tuple[int, ...], repeats: int) -> None:
     missed = [each for each in cases if max(each.skew) >= _MAX_SKEW_SECONDS]
     lines = "".join(f"- Bound missed: the skew of {each.stores:,} stores, {each.form}.\n" for each in missed)
     text = f"{surroundings()}\n\n{_tables(cases)}{lines}"
-    finish("reloads", text, is_full=stores == _SIZES, missed=missed, page=_PAGE)
+    finish("reloads", text, is_full=stores == _SIZES, missed=missed)
 
 
 def _cases(sample: Sample, repeats: int, cores: Sequence[int]) -> Iterator[Case]:

@@ -10,10 +10,9 @@ from typing import Final
 import click
 
 from bench.fleet.trial import CHANGES, POLICIES, Lifetime, Outcome, Pace, Trial, make_trial, measure
-from bench.report import ROOT, finish, surroundings, table
+from bench.report import finish, surroundings, table
 from bench.samples import Sample, editions
 
-_PAGE: Final = ROOT / "docs" / "fleet.md"
 _DEFAULTS: Final = (20_000, 6, 20.0)
 # So little that two cores serve all of it, the clients included.
 _PACE: Final = Pace(balancer_clients=4, cache_clients=4, rate=20, streams=3)
@@ -25,7 +24,7 @@ _CACHE_PACE: Final = Pace(balancer_clients=0, cache_clients=8, rate=25)
 @click.option("--replicas", default=_DEFAULTS[1], show_default=True)
 @click.option("--seconds", default=_DEFAULTS[2], show_default=True, help="Length of the run of each --cache-control.")
 def main(*, stores: int, replicas: int, seconds: float) -> None:
-    """Print the tables; exit with 1 if a promise is not kept. A run with the defaults updates docs/fleet.md."""
+    """Print the tables; exit with 1 if a promise is not kept. A run with the defaults updates bench/README.md."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -37,7 +36,7 @@ def main(*, stores: int, replicas: int, seconds: float) -> None:
         ]
     missed = [*trial.missed, *(miss for each in lifetimes for miss in each.missed)]
     is_full = (stores, replicas, seconds) == _DEFAULTS
-    finish("fleet", _tables(trial, lifetimes, missed), is_full=is_full, missed=missed, page=_PAGE)
+    finish("fleet", _tables(trial, lifetimes, missed), is_full=is_full, missed=missed)
 
 
 def _tables(trial: Trial, lifetimes: Sequence[Lifetime], missed: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ _SERVERS: Final = re.compile(r"(?: +server replica\d+ \S+\n)+")
 _NGINX: Final = ROOT / "examples" / "edge" / "nginx.conf"
 _LISTENING: Final = f"listen {HOST}:8090;"
 _OPTIONS: Final = ("--api-key", KEY, "--poll", "2", "--drain", "3")
-# The change that docs/fleet.md describes: stale entries are served for as long as the service allows.
+# docs/fleet.md, "A cache or CDN": stale entries are served for as long as the service allows.
 _NO_GRACE: Final = "set beresp.grace = 0s;"
 _ALLOWED_GRACE: Final = f'if (beresp.http.Cache-Control !~ "stale-while-revalidate") {{ {_NO_GRACE} }}'
 # Over loopback the system would buffer all of a stream, so that no replica is killed while it sends one.

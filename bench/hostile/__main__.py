@@ -8,10 +8,9 @@ from typing import Any, Final
 import click
 
 from bench.hostile.latencies import RATE, Attack, Beside, Latency, attacks, beside, slow
-from bench.report import ROOT, Spread, finish, save, surroundings, table, with_maximum
+from bench.report import Spread, finish, save, surroundings, table, with_maximum
 from bench.servers import split_cores
 
-_PAGE: Final = ROOT / "docs" / "hostile.md"
 _STORES: Final = 1_000_000
 _MAX_LATENCY_RATIO: Final = 1.5  # under an attack over without
 _MAX_HEALTH_SECONDS: Final = 1
@@ -55,7 +54,7 @@ def main(*, parts: Sequence[str], connections: int, stores: int, pairs: int, sec
         head = ("attack", "connections", *_LATENCY, "99 % of /health, ms", "core, %")
         tables += ["Attackers at full speed:\n", table(head, ([*each, *_attack(attacked[each])] for each in attacked))]
     tables += ["".join(f"- Bound missed: {each}.\n" for each in missed)] if missed else []
-    finish("hostile", "\n".join(tables), is_full=set(wanted) == set(_PARTS), missed=missed, page=_PAGE)
+    finish("hostile", "\n".join(tables), is_full=set(wanted) == set(_PARTS), missed=missed)
 
 
 def _above(figures: Mapping[Any, Iterable[float]], bound: float) -> list[str]:

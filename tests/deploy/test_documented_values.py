@@ -1,4 +1,4 @@
-"""Each form of values that docs/kubernetes.md shows is rendered to objects that an API server accepts."""
+"""Each form of values that docs/deploying.md shows is rendered to objects that an API server accepts."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ import yaml
 
 from tests.deploy.rendered_chart import FORMS, MINIMAL, ROOT, Values, manifests, pod, service_container
 
-PAGE: Final = (ROOT / "docs" / "kubernetes.md").read_text("utf-8")
+PAGE: Final = (ROOT / "docs" / "deploying.md").read_text("utf-8")
 # Lists whose elements have names.
 NAMED: Final = {"volumes", "volumeMounts", "containers", "initContainers", "env", "imagePullSecrets"}
 
