@@ -660,8 +660,8 @@ FIGURES: Final = {
         more than {reading.text.decompression.MAX_RATIO} times its size
         more than {reading.file_set.zip_archive.MAX_ENTRIES:,} entries
         the first {reading.batches.batch.BATCH_SIZE:,} features
-        {reading.isolation.limited_process.MAX_DATA!M} MiB of memory, four times the size of the file
-        and {reading.isolation.limited_process.MAX_SECONDS} s of CPU time
+        {reading.isolation.limited_process.MAX_DATA!M} MiB of memory plus four times the size of the file
+        or {reading.isolation.limited_process.MAX_SECONDS} s of CPU time
         more than {reading.formats.parquet.arrow.MAX_RECORDS:,} records
         the first {reading.fields.field_names.MAX_UNUSED} names
         more than {reading.values.closed_cells.MAX_TEXTS} different texts
