@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from bench.hostile.latencies import RATE, Attack, Beside, Latency, attacks, beside, slow
+from bench.hostile.latencies import BOUNDED, RATE, Attack, Beside, Latency, attacks, beside, slow
 from bench.report import Spread, finish, save, surroundings, table, with_maximum
 from bench.servers import split_cores
 
@@ -37,7 +37,7 @@ def main(*, parts: Sequence[str], connections: int, stores: int, pairs: int, sec
     wanted, tables, missed = parts or _PARTS, [f"{surroundings()}\n"], list[str]()
     if "beside" in wanted:
         streams = beside(stores, core, load, pairs=2 * pairs, seconds=2 * seconds)
-        missed += _above({name: [each.added for each in found] for name, found in streams.items()}, _MAX_ADDED_SECONDS)
+        missed += _above({each: [one.added for one in streams[each]] for each in BOUNDED}, _MAX_ADDED_SECONDS)
         text = f"{stores:,} stores. {surroundings()}\n\n{table(_BESIDE, _beside(streams))}"
         print(text)
         if stores == _STORES:

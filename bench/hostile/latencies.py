@@ -27,8 +27,7 @@ _SMALL: Final = Sample.of(10_000)
 _PAUSE_SECONDS: Final = 0.001
 _SHARES: Final = (0.5, 0.99, 1.0)
 # To start and to connect is load, too; it is not measured.
-_SETTLE_SECONDS: Final = 0.7
-_CALM_SECONDS: Final = 0.5
+_SETTLE_SECONDS, _CALM_SECONDS = 0.7, 0.5
 # The flood of slow connections at the start has a table of its own; it is over by then.
 _SLOW_SECONDS: Final = 6
 _ACCEPTED, _OPEN = '_total{result="accepted"}', "_open"
@@ -40,7 +39,8 @@ _SLOW: Final = {
 }
 # Requests a second on as many connections, for companies and for 50 stores of a city.
 RATE, _CHEAP_CONNECTIONS, _CHEAP = 200, 8, ("company", "city")
-_STREAMS: Final = {"a stream of expensive requests": "expensive", "a download of `/stores.csv`": "download"}
+BOUNDED: Final = ("a stream of expensive requests",)
+_STREAMS: Final = {BOUNDED[0]: "expensive", "a download of `/stores.csv`": "download"}
 
 
 class Probe(msgspec.Struct, frozen=True):
