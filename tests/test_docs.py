@@ -630,8 +630,6 @@ FIGURES: Final = {
         {web.connections.limits.MAX_BODY_PARTS} chunks and trailers
         or {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
         `Accept-Encoding` {web.headers.list_fields.MAX_MEMBERS} members
-        Of a chunked body {web.connections.limits.MAX_BODY_PARTS} chunks
-        and {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
         {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
         {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
         up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
