@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.engine.bounded_cache import BoundedCache
+from service.engine.columns.bounded_cache import BoundedCache
 
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _KIB: Final = 1024

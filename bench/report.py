@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 import msgspec
 
 from service import __version__
-from service.web.headers.content_coding import CODINGS
+from service.web.http.content_coding import CODINGS
 
 ROOT: Final = Path(__file__).parents[1]
 README: Final = ROOT / "bench" / "README.md"

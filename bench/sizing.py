@@ -67,7 +67,7 @@ class Size(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True):
     """The figures that resources are computed from: memory of few stores, and bytes for each of many.
 
-    cache_mib             full caches of a worker: ARCHITECTURE.md
+    cache_mib             full caches of a worker: `BoundedCache`
     held_mib              what its connections hold at most, those of probes included
     bytes_per_connection  of an open connection that holds nothing
     """

@@ -6,7 +6,7 @@ from typing import Final
 from fuzz.input_shapes import SERIAL, Alphabet, characters
 from fuzz.seeds import archives, packed
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
-from service.web.headers.list_fields import MAX_CHARACTERS
+from service.web.http.header_fields import MAX_CHARACTERS
 
 _MARKS: Final = "\u0301\u0316".encode()  # combining marks, in another order than the canonical one
 _GZIPPED: Final = [gzip.compress(text, mtime=0) for text in (b"", b"a", b"a" * 1000)]

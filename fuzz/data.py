@@ -18,25 +18,24 @@ from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
 from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batches.batch import Batch
-from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.manifest import parse_manifest
-from service.reading.file_set.zip_archive import ZipArchive
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.csv.dialect import DELIMITERS
+from service.reading.batch import Batch
+from service.reading.diagnostics import FileError
+from service.reading.files.container import ZipArchive
+from service.reading.files.file_names import parse_manifest
+from service.reading.files.records import open_file
+from service.reading.formats.arrow import ArrowFile
+from service.reading.formats.csv_file import DELIMITERS, open_csv
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json.json_file import JsonLinesFile
-from service.reading.formats.json.overpass import OverpassFile
-from service.reading.formats.openers import open_file
-from service.reading.formats.parquet.arrow import ArrowFile
-from service.reading.formats.parquet.wkb import locate
-from service.reading.formats.table.table_options import TableOptions
+from service.reading.formats.geojson import OverpassFile
+from service.reading.formats.geometry import locate
+from service.reading.formats.json_file import JsonLinesFile
+from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
-from service.reading.text.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
+from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from tests.engine import oracle
 from tests.loading.data_files import read_batches
 

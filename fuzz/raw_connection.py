@@ -11,11 +11,11 @@ import msgspec
 
 from fuzz.alphabets import CHUNKS, CONDITIONS, FIELDS, FORWARDED, HEADS, ORIGINS, TRACES
 from fuzz.input_shapes import Alphabet, characters
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_FIELD_BYTES
+from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
 from service.web.site import make_site
-from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.connections.harness import Wire

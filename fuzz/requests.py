@@ -13,36 +13,27 @@ from urllib.parse import quote, unquote
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.access.key_entries import KeyFileError, encode_keys, read_keys
+from service.access.key_file import KeyFileError, encode_keys, read_keys
 from service.access.keyring import unrevoked
-from service.access.request_rate import parse_rate
+from service.access.token_bucket import parse_rate
 from service.model.envelope import opening
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.operation import IGNORED_HEADER
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
-from service.web.answers.answer import Answer
-from service.web.answers.problems import error_answer
-from service.web.connections.body import ChunkedBody
-from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader
-from service.web.connections.parse_errors import RejectedHead
-from service.web.headers.conditional import evaluate_conditions
-from service.web.headers.content_coding import IDENTITY, acceptable
-from service.web.headers.forwarded import X_FORWARDED_FOR, parse_trusted_proxies
-from service.web.headers.header_lines import LINE_END, HeaderLines
-from service.web.headers.ignored_parameters import MAX_BYTES, ignored_parameter_lines
-from service.web.headers.links import link_lines, page_link_base
-from service.web.headers.list_fields import weights
-from service.web.headers.origins import parse_origin
-from service.web.headers.prefer import is_strict
-from service.web.headers.request_id import safe_id, trace_id
-from service.web.pipeline.identity import entity_tag
-from service.web.pipeline.plan import CommonHeaders
-from service.web.pipeline.request_parameters import RequestParameters
-from service.web.pipeline.routes import AnswerRoute, Routes
-from service.web.requests.request_target import query_pairs, without_trailing_slash
-from service.web.telemetry.access_log import loggable_path
+from service.web.connections.framing import ChunkedBody, read_request
+from service.web.connections.heads import HeadReader, RejectedHead
+from service.web.http.conditional import evaluate_conditions
+from service.web.http.content_coding import IDENTITY, acceptable
+from service.web.http.cors import parse_origin
+from service.web.http.forwarded import X_FORWARDED_FOR, parse_trusted_proxies, safe_id, trace_id
+from service.web.http.header_fields import LINE_END, HeaderLines, is_strict, weights
+from service.web.http.links import MAX_BYTES, ignored_parameter_lines, link_lines, page_link_base
+from service.web.http.request import query_pairs, without_trailing_slash
+from service.web.http.response import Answer, error_answer
+from service.web.pipeline.access_log import loggable_path
+from service.web.pipeline.plan import CommonHeaders, entity_tag
+from service.web.pipeline.routes import AnswerRoute, RequestParameters, Routes
 
 _READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)

@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from service.access.key_entries import KeyEntry, encode_keys
+from service.access.key_file import KeyEntry, encode_keys
 from tests.baking.random_data_sets import baked_file, random_data_set
 from tests.engine.oracle import Record
 from tests.engine.random_records import VALUES

@@ -12,18 +12,15 @@ from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_ins
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import parse_terms, words
-from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.diagnostics import FileError
+from service.reading.formats.csv_file import open_csv
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
-from service.reading.text.decompression import plain_text
-from service.web.connections.body import ChunkedBody
-from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader
-from service.web.connections.parse_errors import RejectedHead
-from service.web.headers.ignored_parameters import ignored_parameter_lines
-from service.web.headers.links import link_lines, page_link_base
-from service.web.requests.request_target import query_pairs
+from service.reading.text import plain_text
+from service.web.connections.framing import ChunkedBody, read_request
+from service.web.connections.heads import HeadReader, RejectedHead
+from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base
+from service.web.http.request import query_pairs
 from tests.loading.data_files import read_batches
 
 _PARSER: Final = QueryParser(STORES)

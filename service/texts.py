@@ -1,5 +1,7 @@
 """Texts for people: safe to print, of bounded length, with counts."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Final
 
@@ -27,3 +29,11 @@ def status_line(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return f"{status}"
+
+
+def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str:
+    """Return "; did you mean …?" with the most similar known name, to append to a message; "" if none is similar.
+
+    The suggestion has the prefix; `name` and `known` are without it.
+    """
+    return "".join(f"; did you mean {prefix}{near}?" for near in get_close_matches(name, list(known), n=1))

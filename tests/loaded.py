@@ -3,12 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.data_set import Dataset
-from service.loading.acceptance import accept
-from service.loading.dataset import load
-from service.safeguards import InvalidRecords
-from service.snapshot.publication import Publication, Reload, last_modified
-from service.snapshot.snapshot import Snapshot, SnapshotHolder
+from service.dataset import Dataset, InvalidRecords
+from service.loading.dataset import accept, load
+from service.publishing.snapshot import Snapshot, SnapshotHolder
+from service.publishing.workspace import Publication, Reload, last_modified
 
 # A folder of files; or a data set, which serving does not change.
 Data = Path | Dataset

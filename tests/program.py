@@ -149,7 +149,7 @@ def has_ended(pid: int) -> bool:
 
 def compilers(pid: int) -> list[int]:
     """Return the compilers that a process started and that run."""
-    return [child for child in children(pid) if "service.sources.compiler_process" in command_line(child)]
+    return [child for child in children(pid) if "service.publishing.compiler_process" in command_line(child)]
 
 
 def sockets(pid: int) -> set[int]:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from service.background_threads import background_threads
+from service.background import background_threads
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has the priority of its process")

@@ -17,8 +17,8 @@ from bench.wire.http_report import PLAN_PAGE, Report, markdown, plan
 from bench.wire.variants import LOCATED_FROM, choose_shapes
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.sampling.sample_data_set import write_sample
-from service.web.requests.request_target import query_pairs
+from service.sampling.sample_dataset import write_sample
+from service.web.http.request import query_pairs
 
 pytestmark = pytest.mark.slow
 

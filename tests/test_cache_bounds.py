@@ -21,57 +21,57 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 import service
 from bench.sizing import Rule
-from service.access.request_rate import Rate
-from service.access.token_bucket import RateDecision
-from service.engine import locations, text_index
-from service.engine.bounded_cache import BoundedCache
-from service.engine.page import page
+from service.access.token_bucket import Rate, RateDecision
+from service.engine import text_index
+from service.engine.columns import bounded_cache
+from service.engine.columns.bounded_cache import BoundedCache
+from service.engine.geography import locations
+from service.engine.results import page
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import Position
 from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import MAX_CONNECTIONS, Settings
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.answers import problems, response
 from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.headers import content_coding, cors, media_types
-from service.web.pipeline import rate_limiting, recent_answers, request_parameters
+from service.web.http import content_coding, cors, header_fields as media_types, response, response as problems
+from service.web.http.request import Request, RequestFields, query_pairs
+from service.web.pipeline import (
+    access_log,
+    auth as rate_limiting,
+    response_cache as recent_answers,
+    routes as request_parameters,
+)
 from service.web.pipeline.app import SHORT_BYTES
-from service.web.pipeline.recent_answers import RecentAnswers
-from service.web.requests.request import Request
-from service.web.requests.request_fields import RequestFields
-from service.web.requests.request_target import query_pairs
-from service.web.telemetry import access_log
+from service.web.pipeline.response_cache import RecentAnswers
 from tests.baking.random_data_sets import loaded, random_data_set
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
 pytestmark = pytest.mark.slow
 
-TEXT = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text()
+TEXT = str(bounded_cache.__doc__)
 MIB = 1 << 20
-ROWS = re.findall(r"^\| ([^|]*\.py`\)[^|]*)\|.*\| (\d+) MiB[^|]*\|$", TEXT, re.MULTILINE)
+ROWS = [(paths.split(), int(most)) for most, paths in re.findall(r"^ *(\d+)  ((?: ?\S+\.py)+)$", TEXT, re.MULTILINE)]
 # Caches of what the program itself declares, each once: their keys do not come from clients.
 OF_CONSTANTS = {
     "service.engine.row_csv",
-    "service.engine.whole_csv",
-    "service.loading.countries",
+    "service.loading.store_warnings",
     "service.model.attributes",
-    "service.model.features",
+    "service.model.envelope",
     "service.model.openapi",
-    "service.reading.fields.field_names",
-    "service.reading.text.cleaning",
+    "service.reading.columns.field_names",
+    "service.reading.text",
 }
 OF_CONSTANTS |= {
-    "service.sampling.seeded_random",
+    "service.sampling.reference_data",
     "service.web.endpoints.documents",
-    "service.web.endpoints.explorer_files",
 }
 # Those of an application: header lines of origins, and of the last two data sets.
-OF_OBJECTS = {"service.web.headers.cors", "service.web.endpoints.resources"}
+OF_OBJECTS = {"service.web.http.cors", "service.web.endpoints.resources"}
 FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long
 
 
@@ -98,15 +98,15 @@ def growth(fill: Callable[[], object]) -> int:
 
 
 def test_the_bounds_in_the_table_are_those_of_the_sum() -> None:
-    (total,) = re.findall(r"^Together at most (\d+) MiB in a process", TEXT, re.MULTILINE)
-    assert sum(int(most) for _, most in ROWS) == int(total)
+    (total,) = re.findall(r"^Together at most (\d+) MiB", TEXT, re.MULTILINE)
+    assert sum(most for _, most in ROWS) == int(total)
 
 
 def test_the_sum_of_the_bounds_of_a_process_is_documented() -> None:
     page = (Path(__file__).parents[1] / "SECURITY.md").read_text()
     memory = page.partition("## Memory of a process")[2].partition("\n## ")[0]
     terms = [int(each) for each in re.findall(r"^\| .* \| (\d+) \| `tests/", memory, re.MULTILINE)]
-    caches = sum(int(most) for _, most in ROWS)
+    caches = sum(most for _, most in ROWS)
     rule = Rule(**json.loads((Path(__file__).parents[1] / "deploy/helm/store-directory/files/sizing.json").read_text()))
     of_stores = rule.worker_mib + 1_000_000 * rule.worker_bytes_per_store / MIB
     of_connections = [MAX_CONNECTIONS * each / MIB for each in (rule.bytes_per_connection, SHORT_BYTES)]
@@ -118,7 +118,7 @@ def test_the_sum_of_the_bounds_of_a_process_is_documented() -> None:
 
 
 def test_every_cache_is_in_the_table() -> None:
-    named = "".join(paths for paths, _ in ROWS)
+    named = {path for paths, _ in ROWS for path in paths}
     for module in modules():
         source = Path(str(module.__file__)).read_text()
         if "lru_cache" in source or re.search(r"BoundedCache\[.*\]\(", source):
@@ -144,7 +144,7 @@ LARGEST: Mapping[Any, Callable[[int], tuple[Any, ...]]] = {
 
 
 def bound_of(module: str) -> int:
-    return sum(int(most) * MIB for paths, most in ROWS if f"`{path_of(module)}`" in paths)
+    return sum(most * MIB for paths, most in ROWS if path_of(module) in paths)
 
 
 @pytest.mark.parametrize("cached", LARGEST, ids=lambda cached: cached.__wrapped__.__qualname__)
@@ -271,7 +271,7 @@ def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
     assert bound_of("service.engine.text_index") == 2 * text_index._CACHE_BYTES  # noqa: SLF001
     settings = Settings(data=".")
     assert (settings.response_cache << 20) + recent_answers._DOCUMENT_BYTES == bound_of(  # noqa: SLF001
-        "service.web.pipeline.recent_answers"
+        "service.web.pipeline.response_cache"
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.countries import Country, countries_by_name
+from service.loading.store_warnings import Country, countries_by_name
 from service.model.coordinates import Box
 from tools import countries
 

@@ -18,37 +18,33 @@ import orjson
 import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.access import key_entries as register
+from service.access import key_file as register
 from service.access.api_key import KEY_PREFIX
 from service.baking.layout import BakedContent, map_file
 from service.commands import main
-from service.commands.settings_file import read_settings
-from service.data_set import Totals
-from service.engine.map_clusters import map_clusters
-from service.loading.countries import countries_by_name
+from service.commands.options import read_settings
+from service.dataset import InvalidRecords, Totals
+from service.engine.results import map_clusters
+from service.loading.checks import PLACEHOLDERS, REAL_VALUES
 from service.loading.dataset import Report, load
-from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
+from service.loading.store_warnings import countries_by_name
 from service.model import kinds
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import MAX_ZOOM
-from service.model.envelope import Facet, PaginatedResponse
+from service.model.envelope import ClusterCollection, ClusterProperties, Facet, PaginatedResponse, StorePage
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
-from service.model.features import ClusterCollection, ClusterProperties, StorePage
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import file_parameters_of, map_parameters_of, parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
-from service.reading.batches.diagnostics import Diagnostic, ErrorCode, WarningCode
-from service.reading.file_set.manifest import parse_manifest
+from service.publishing.snapshot import SnapshotHolder
+from service.publishing.workspace import Reload
+from service.reading.diagnostics import Diagnostic, ErrorCode, WarningCode
+from service.reading.files.file_names import parse_manifest
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS
 from service.reading.mapping.mapping_file import parse_mapping
-from service.safeguards import InvalidRecords
-from service.sampling.sample_data_set import write_sample
-from service.setting import Group
-from service.settings import SETTINGS
-from service.snapshot.publication import Reload
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.answers.answer import Answer
+from service.sampling.sample_dataset import write_sample
+from service.settings import SETTINGS, Group
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
     MAX_BODY_LINE_BYTES,
@@ -62,16 +58,15 @@ from service.web.connections.limits import (
     Limits,
 )
 from service.web.connections.server import runner
-from service.web.endpoints.metrics import metrics_route
-from service.web.endpoints.probes import Health, Ready, Unready
-from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS
+from service.web.endpoints.probes import Health, Ready, Unready, metrics_route
+from service.web.http.header_fields import MAX_CHARACTERS, MAX_MEMBERS
+from service.web.http.request import RequestFields, query_pairs
+from service.web.http.response import Answer
+from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.auth import no_authentication
+from service.web.pipeline.counters import Counters
 from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
-from service.web.requests.request_fields import RequestFields
-from service.web.requests.request_target import query_pairs
 from service.web.site import make_site
-from service.web.telemetry.access_log import AccessLogEntry
-from service.web.telemetry.counters import Counters
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run_here
@@ -606,19 +601,17 @@ def anchors(page: str) -> list[str]:
 
 
 FIGURES: Final = {
-    "ARCHITECTURE.md": """
-        at most {engine.ordered_rows._BATCH_ROWS} rows or {engine.ordered_rows._BATCH_BYTES!K} KiB
-        every {server.process.GC_THRESHOLD:,} new objects
-        and {web.pipeline.recent_answers._DOCUMENT_BYTES!M} of documents""",
+    "ARCHITECTURE.md": "at most {engine.select._BATCH_ROWS} rows or {engine.select._BATCH_BYTES!K} KiB",
+    "docs/decisions.md": "every {server.process.GC_THRESHOLD:,} new objects",
     "docs/interface.md": """
-        more than {engine.clusters.MAX_CELLS:,} cells have stores
-        at most {model.operation.MAX_IGNORED} names and {web.headers.ignored_parameters.MAX_BYTES} bytes
+        more than {engine.geography.clusters.MAX_CELLS:,} cells have stores
+        at most {model.operation.MAX_IGNORED} names and {web.http.links.MAX_BYTES} bytes
         more than {model.parameters.MAX_DIGITS:,} digits
-        longer than {web.headers.links._MAX_QUERY:,} bytes, only `next`
+        longer than {web.http.links._MAX_QUERY:,} bytes, only `next`
         the {model.envelope.MAX_FACET_VALUES} most frequent values
-        a radius of {engine.sphere.EARTH_RADIUS:,} m
-        Latitudes beyond {engine.mercator._MAX_LATITUDE} degrees
-        Bodies under {web.headers.content_coding.MIN_BYTES:,} bytes are not compressed
+        a radius of {engine.geography.grid.EARTH_RADIUS:,} m
+        Latitudes beyond {engine.geography.z_order._MAX_LATITUDE} degrees
+        Bodies under {web.http.content_coding.MIN_BYTES:,} bytes are not compressed
         up to {settings.Settings().response_cache} MiB
         within the first {web.connections.limits.MAX_HEAD_BYTES:,} bytes""",
     "docs/hostile.md": """
@@ -629,7 +622,7 @@ FIGURES: Final = {
         beyond {web.connections.limits.MAX_BODY_BYTES!M} MiB, framing included
         {web.connections.limits.MAX_BODY_PARTS} chunks and trailers
         or {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
-        `Accept-Encoding` {web.headers.list_fields.MAX_MEMBERS} members
+        `Accept-Encoding` {web.http.header_fields.MAX_MEMBERS} members
         {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
         {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
         up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
@@ -637,61 +630,61 @@ FIGURES: Final = {
         the admin listener {web.connections.limits.MAX_ADMIN_HELD_BYTES!M} MiB
         read nothing for {web.connections.limits.READING_SECONDS} seconds
         of more than {web.pipeline.app.SHORT_BYTES!K} KiB
-        {engine.ordered_rows._BATCH_ROWS} records or {engine.ordered_rows._BATCH_BYTES!K} KiB
-        more than {engine.long_work.MOST_ROWS:,} rows
+        {engine.select._BATCH_ROWS} records or {engine.select._BATCH_BYTES!K} KiB
+        more than {engine.columns.long_work.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}
-        descriptors less {server.descriptor_limit._RESERVE}
+        descriptors less {server.listener._RESERVE}
         has {web.connections.limits.ADMIN_CONNECTIONS} connections of its own""",
     "docs/keys.md": """
-        a file over {access.key_entries.MAX_FILE_BYTES!M} MiB
-        the first {access.key_entries._ID_DIGITS} digits of its SHA-256
-        wait for each other up to {files.locks.LOCK_TIMEOUT_SECONDS:g} seconds""",
+        a file over {access.key_file.MAX_FILE_BYTES!M} MiB
+        the first {access.key_file._ID_DIGITS} digits of its SHA-256
+        wait for each other up to {files.LOCK_TIMEOUT_SECONDS:g} seconds""",
     "docs/rates.md": """
-        up to {access.redis_limiter.MAX_CONCURRENT} queries at once
-        up to {access.memory_limiter.MAX_KEYS:,} recently used keys""",
+        up to {access.rate_limiter.MAX_CONCURRENT} queries at once
+        up to {access.token_bucket.MAX_KEYS:,} recently used keys""",
     "docs/observing.md": """
-        truncated to {web.telemetry.access_log._MAX_PATH:,} characters
-        up to {server.access_log_file._MAX_QUEUED_LINES:,} lines
-        The first {web.telemetry.key_counters._MAX_KEYS} names""",
+        truncated to {web.pipeline.access_log._MAX_PATH:,} characters
+        up to {server.log._MAX_QUEUED_LINES:,} lines
+        The first {web.pipeline.counters._MAX_KEYS} names""",
     "docs/data.md": """
-        more than {reading.text.decompression.MAX_SIZE!M} MiB
-        more than {reading.text.decompression.MAX_RATIO} times its size
-        more than {reading.file_set.zip_archive.MAX_ENTRIES:,} entries
-        the first {reading.batches.batch.BATCH_SIZE:,} features
-        {reading.isolation.limited_process.MAX_DATA!M} MiB of memory plus four times the size of the file
-        or {reading.isolation.limited_process.MAX_SECONDS} s of CPU time
-        more than {reading.formats.parquet.arrow.MAX_RECORDS:,} records
-        the first {reading.fields.field_names.MAX_UNUSED} names
-        more than {reading.values.closed_cells.MAX_TEXTS} different texts
+        more than {reading.text.MAX_SIZE!M} MiB
+        more than {reading.text.MAX_RATIO} times its size
+        more than {reading.files.container.MAX_ENTRIES:,} entries
+        the first {reading.batch.BATCH_SIZE:,} features
+        {reading.isolation.MAX_DATA!M} MiB of memory plus four times the size of the file
+        or {reading.isolation.MAX_SECONDS} s of CPU time
+        more than {reading.formats.arrow.MAX_RECORDS:,} records
+        the first {reading.columns.field_names.MAX_UNUSED} names
+        more than {reading.columns.flags.MAX_TEXTS} different texts
         the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
     "docs/mapping.md": """
-        up to {reading.batches.batch.BATCH_SIZE:,} records
-        the first {reading.formats.json.json_file.SAMPLE:,} records
-        More than {reading.proposal.proposed_flag._MAX_UNKNOWN} such words
-        more than {reading.values.closed_cells.MAX_TEXTS} different texts
-        up to {reading.mapping.toml_document.MAX_SIZE!M} MiB
-        more than {reading.mapping.toml_document._MAX_DOTS:,} dots
+        up to {reading.batch.BATCH_SIZE:,} records
+        the first {reading.formats.json_file.SAMPLE:,} records
+        More than {reading.proposal.flag._MAX_UNKNOWN} such words
+        more than {reading.columns.flags.MAX_TEXTS} different texts
+        up to {reading.mapping.toml.MAX_SIZE!M} MiB
+        more than {reading.mapping.toml._MAX_DOTS:,} dots
         values have up to {reading.mapping.entries._MAX_TEXT} characters
         have at most {model.attributes.MOST} each
         at most {reading.mapping.declaration.MOST_BYTES:,}
-        A separator has up to {reading.mapping.attribute_entries._MAX_SEPARATOR} characters
-        A format has up to {reading.values.date_formats._MAX_LENGTH} characters
-        a list up to {reading.mapping.mapping_options._MAX_FORMATS} formats""",
+        A separator has up to {reading.mapping.entries._MAX_SEPARATOR} characters
+        A format has up to {reading.columns.dates._MAX_LENGTH} characters
+        a list up to {reading.mapping.options._MAX_FORMATS} formats""",
     "docs/baked.md": """
         of another format than `{baking.baked_file.FORMAT}`
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
     "docs/operating.md": """
         (`{baking.baked_file.FORMAT}`)
-        a line every {server.progress_bar._LOG_SECONDS:g} seconds
+        a line every {server.console._LOG_SECONDS:g} seconds
         blocks for {server.workers._HUNG_SECONDS} seconds""",
     "docs/running.md": """
-        has changed for {reading.file_set.data_signature._QUIET_SECONDS:g} second
-        a line every {server.progress_bar._LOG_SECONDS:g} seconds
+        has changed for {reading.files.data_signature._QUIET_SECONDS:g} second
+        a line every {server.console._LOG_SECONDS:g} seconds
         the service's {web.connections.limits.Limits().idle_seconds:g} seconds
-        At most {web.headers.forwarded.MAX_PROXIES} proxies
+        At most {web.http.forwarded.MAX_PROXIES} proxies
         every `--poll` seconds, {settings.Settings().poll:g} by default
         `--compile-timeout SECONDS` ({settings.Settings().compile_timeout:g} by default
-        more than {object_stores.upload._PART!M} MiB
+        more than {publishing.object_store._PART!M} MiB
         blocks for {server.workers._HUNG_SECONDS} seconds""",
     "docs/caching.md": "idle connections after {web.connections.limits.Limits().idle_seconds:g} seconds",
     "docs/commands.md": "sends nothing for {commands.probe._SECONDS} seconds",

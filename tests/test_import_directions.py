@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -22,61 +22,50 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             commands
             server
             web
-            settings
-            snapshot
-            sources
-            baking loading sampling
-            reading
-            safeguards
-            data_set
+            publishing
+            loading
+            baking reading sampling settings
+            dataset
             access engine
-            model object_stores
-            background_threads bundled_folder files own_module progress read_options setting suggestion texts
+            model
+            background files spool texts
+        """,
+        "service.engine": """
+            results
+            facets
+            row_csv select
+            conditions row_json table_builder
+            table
+            geography text_index
+            columns
         """,
         "service.reading": """
-            resource_records
-            derived_companies file_set proposal
+            files proposal
             mapping
             formats
-            fields text values
-            isolation
-            batches
-        """,
-        "service.reading.formats": """
-            openers
-            csv file_format parquet workbook
-            json table
-            cleaned_file geometry
-        """,
-        "service.sources": """
-            choice
-            remote
-            baked_file_source folder_source
-            compiler_process local_source
-            bake_first blocking compiler_messages source verified_files
+            columns
+            batch isolation text
+            diagnostics
         """,
         "service.web": """
             site
             connections endpoints
-            formats
             pipeline
-            telemetry
-            answers requests
-            headers
+            http
         """,
     }.items()
 }
 # Libraries that only some packages may import.
 RESERVED: Final = {
-    "aiohttp": {"web", "server", "sources"},
+    "aiohttp": {"web", "server", "publishing"},
     "gunicorn": {"server"},
-    "watchfiles": {"snapshot"},
+    "watchfiles": {"publishing"},
     "prometheus_client": {"web"},
     "click": {"commands"},
     "rich": {"commands", "server"},
     "uvloop": {"commands", "server"},
     "redis": {"access"},
-    "obstore": {"object_stores", "sources"},
+    "obstore": {"publishing"},
     "pyarrow": {"commands", "reading"},
     "python_calamine": {"reading"},
 }
@@ -88,20 +77,16 @@ OPENERS: Final = (
     "service.access.key_file",
     "service.baking",
     "service.commands.help",
-    "service.commands.settings_file",
+    "service.commands.options",
     "service.files",
-    "service.loading.countries",
-    "service.object_stores",
+    "service.loading.store_warnings",
+    "service.publishing",
     "service.reading",
     "service.sampling",
-    "service.server.access_log_file",
-    "service.snapshot",
-    "service.sources",
+    "service.server.log",
+    "service.spool",
     "service.web.endpoints.documents",
-    "service.web.endpoints.explorer_files",
 )
-
-MOST_MODULES: Final = 16
 
 Modules = Mapping[str, ast.Module]
 
@@ -185,22 +170,24 @@ def leaves(parsed: Modules) -> list[str]:
 
 
 def repeated(parsed: Modules) -> list[str]:
-    """Return the names of modules and of public classes that occur twice."""
-    stems = [name.rpartition(".")[2] for name in leaves(parsed)]
+    """Return the names of public classes that occur twice."""
     nodes = [node for module in parsed.values() for node in module.body if isinstance(node, ast.ClassDef)]
-    classes = [node.name for node in nodes if not node.name.startswith("_")]
-    return [
-        f"{name} occurs {count} times"
-        for names in (stems, classes)
-        for name, count in Counter(names).items()
-        if count > 1
-    ]
+    names = Counter(node.name for node in nodes if not node.name.startswith("_"))
+    return [f"{name} occurs {count} times" for name, count in names.items() if count > 1]
 
 
-def crowded(parsed: Modules) -> list[str]:
-    """Return the packages with too many modules; the engine is flat."""
-    counts = Counter(name.rpartition(".")[0] for name in leaves(parsed))
-    return [name for name, count in counts.items() if count > MOST_MODULES and name != "service.engine"]
+def entangled(parsed: Modules) -> list[str]:
+    """Return a cycle of folders that import each other, at any depth; a module at the top is a folder of its own."""
+    folders = {name: name if name.count(".") == 1 else name.rpartition(".")[0] for name in leaves(parsed)}
+    graph: dict[str, set[str]] = {}
+    for name, each in pairs(parsed):
+        if name in folders and each in folders and folders[name] != folders[each]:
+            graph.setdefault(folders[name], set()).add(folders[each])
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" <- ".join(error.args[1])]
+    return []
 
 
 def trespassing(parsed: Modules) -> list[str]:
@@ -242,12 +229,12 @@ def test_imports_point_down() -> None:
     assert upward(package()) == []
 
 
-def test_names_of_modules_and_of_public_classes_occur_once() -> None:
+def test_names_of_public_classes_occur_once() -> None:
     assert repeated(package()) == []
 
 
-def test_packages_have_at_most_16_modules() -> None:
-    assert crowded(package()) == []
+def test_no_two_folders_import_each_other() -> None:
+    assert entangled(package()) == []
 
 
 def test_modules_are_imported_by_their_full_names() -> None:
@@ -284,29 +271,29 @@ def test_only_listed_packages_open_files() -> None:
     ("file", "line", "violation"),
     [
         (
-            "engine/page.py",
+            "engine/results.py",
             "from service.web.pipeline import app",
-            "service.engine.page imports service.web.pipeline.app, above it",
+            "service.engine.results imports service.web.pipeline.app, above it",
         ),
-        ("engine/page.py", "def f():\n import service.web", "service.engine.page imports service.web, above it"),
-        ("loading/x.py", "import service.sampling.y", "service.loading.x imports service.sampling.y, beside it"),
-        ("files/x.py", "from service.model import query", "service.files.x imports service.model.query, above it"),
-        ("engine/page.py", "from ..web import app", "service.engine.page imports ..web, not by its full name"),
+        ("engine/results.py", "def f():\n import service.web", "service.engine.results imports service.web, above it"),
+        ("baking/x.py", "import service.sampling.y", "service.baking.x imports service.sampling.y, beside it"),
+        ("files.py", "from service.model import query", "service.files imports service.model.query, above it"),
+        ("engine/results.py", "from ..web import app", "service.engine.results imports ..web, not by its full name"),
         ("attic.py", "", "service.attic is in no layer of service"),
         (
-            "web/headers/x.py",
+            "web/http/x.py",
             "from service.web.pipeline import app",
-            "service.web.headers.x imports service.web.pipeline.app, above it",
+            "service.web.http.x imports service.web.pipeline.app, above it",
         ),
-        ("engine/app.py", "", "app occurs 2 times"),
+        ("engine/table.py", "class Row: ...\nclass Row: ...", "Row occurs 2 times"),
         (
             "model/openapi.py",
             "import click.core",
             "service.model.openapi imports click.core, which is for commands alone",
         ),
-        ("engine/page.py", "from os.path import join", "service.engine.page imports os.path"),
-        ("engine/page.py", "async def f(): ...", "service.engine.page waits"),
-        ("engine/page.py", "open('x')", "service.engine.page, line 1, calls open"),
+        ("engine/results.py", "from os.path import join", "service.engine.results imports os.path"),
+        ("engine/results.py", "async def f(): ...", "service.engine.results waits"),
+        ("engine/results.py", "open('x')", "service.engine.results, line 1, calls open"),
         (
             "model/e.py",
             "import pathlib\npathlib.Path('x').read_text()",
@@ -321,3 +308,16 @@ def test_code_in_the_wrong_package_is_reported(tmp_path: Path, file: str, line: 
     parsed = modules(tmp_path / "service")
     checks = (homeless, relative, upward, repeated, trespassing, worldly, opening)
     assert [each for check in checks for each in check(parsed)] == [violation]
+
+
+def test_folders_that_import_each_other_are_reported(tmp_path: Path) -> None:
+    for name, line in {"baking/x.py": "import service.engine.y", "engine/z.py": "import service.baking.w"}.items():
+        for file, text in (
+            (name, line),
+            (f"{line.rpartition(' ')[2].removeprefix('service.').replace('.', '/')}.py", ""),
+        ):
+            (tmp_path / "service" / file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "service" / file).write_text(text)
+    (cycle,) = entangled(modules(tmp_path / "service"))
+    assert "service.baking" in cycle
+    assert "service.engine" in cycle

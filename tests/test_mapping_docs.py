@@ -10,9 +10,10 @@ from typing import get_args
 import orjson
 import pytest
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
 from service.model.attributes import AttributeKind
-from service.read_options import ReadOptions
+from service.reading.columns.dates import RFC_3339, TOKENS
 from service.reading.mapping.declaration import (
     AttributeTable,
     CompaniesTable,
@@ -22,8 +23,7 @@ from service.reading.mapping.declaration import (
     StoresTable,
 )
 from service.reading.mapping.mapping_file import PRESETS, parse_mapping
-from service.reading.mapping.toml_keys import keys_of
-from service.reading.values.date_formats import RFC_3339, TOKENS
+from service.reading.mapping.toml import keys_of
 from tests.program import run_here, serving
 from tests.test_docs import ROOT, blocks, codes, named, rows, section
 from tests.workbooks import Value, xlsx

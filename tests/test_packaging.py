@@ -9,7 +9,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 
-from service.bundled_folder import bundled_folder
+from service.commands.options import bundled_folder
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

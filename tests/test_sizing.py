@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from bench.sizing import PAGE, RULE, Results, Rule, markdown
+from service.engine.columns import bounded_cache
 from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 
 ROOT: Final = Path(__file__).parents[1]
@@ -23,7 +24,7 @@ def test_the_documented_tables_and_the_figures_of_the_chart_are_those_measured()
 
 def test_the_limit_has_what_caches_and_connections_take_at_most() -> None:
     rule = Rule.of(RESULTS.sizes)
-    (caches,) = re.findall(r"Together at most (\d+) MiB in a process", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    (caches,) = re.findall(r"^Together at most (\d+) MiB", str(bounded_cache.__doc__), re.MULTILINE)
     assert rule.cache_mib == int(caches)
     assert rule.held_mib * (1 << 20) == MAX_HELD_BYTES + MAX_ADMIN_HELD_BYTES
     assert rule.limit(1, 3, 1000) == rule.memory(1, 3) + 3 * (rule.cache_mib + rule.held_mib + 8)

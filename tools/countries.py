@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from service.model.coordinates import Box
-from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
+from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 from tools.geopackage import Ring, polygons
 
 FILE: Final = Path(__file__).parents[1] / "service" / "loading" / "countries.json"

@@ -9,7 +9,7 @@ from bench.engine.test_request_steps import ALL_STEPS, SIZED, STEPS
 from bench.samples import Sample, make_baked
 from bench.shapes import Shape, read_shapes
 from service.baking.baked_file import load_baked
-from service.data_set import Dataset
+from service.dataset import Dataset
 
 _SIZES = (100_000, 10_000)  # first those with all steps, in their order
 _LARGE = 1_000_000

@@ -12,30 +12,27 @@ import uvloop
 
 from bench.servers import HOST
 from bench.shapes import COMPANY_PATH, KEY, Request
+from service.access.api_key import static_principals
 from service.access.keyring import Keyring
-from service.access.principal import static_principals
-from service.data_set import Dataset
+from service.dataset import Dataset
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import KEY_HEADER
 from service.model.query import QueryParser
 from service.model.records import STORES
+from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.connections.connection import Connection
 from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader
+from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.connections.limits import Limits
-from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.http.request import Request as Received, RequestFields
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
-from service.web.pipeline.recent_answers import RecentAnswers
-from service.web.pipeline.request_parameters import Parse, RequestParameters, parser
-from service.web.pipeline.routes import Call, ResourceRoute, Routes
-from service.web.requests.request import Request as Received
-from service.web.requests.request_fields import RequestFields
+from service.web.pipeline.response_cache import RecentAnswers
+from service.web.pipeline.routes import Call, Parse, RequestParameters, ResourceRoute, Routes, parser
 from service.web.site import make_site
 
 _MAX_TARGETS: Final = 400

@@ -12,22 +12,20 @@ from aiohttp import HttpVersion11
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from bench.engine.request_pipeline import Loopback, Pipeline, RequestReader, Target, request
-from service.engine.page import Page, page
+from service.engine.results import Page, page
 from service.engine.select import select
 from service.engine.table import Table
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import opening, wrap
 from service.model.query import Query
-from service.web.answers.response import Pieces, Response
-from service.web.headers.content_coding import IDENTITY
-from service.web.headers.cors import Cors
-from service.web.headers.links import link_lines, page_link_base
-from service.web.headers.request_id import REQUEST_ID
-from service.web.pipeline.identity import entity_tag
-from service.web.pipeline.plan import Body, CommonHeaders, Plan
-from service.web.pipeline.request_parameters import RequestParameters
-from service.web.telemetry.access_log import AccessLogEntry
-from service.web.telemetry.observer import Exchange, Observer
+from service.web.http.content_coding import IDENTITY
+from service.web.http.cors import Cors
+from service.web.http.forwarded import REQUEST_ID
+from service.web.http.links import link_lines, page_link_base
+from service.web.http.response import Pieces, Response
+from service.web.pipeline.access_log import AccessLogEntry, Exchange, Observer
+from service.web.pipeline.plan import Body, CommonHeaders, Plan, entity_tag
+from service.web.pipeline.routes import RequestParameters
 
 _BATCH: Final = 100
 _CALLS: Final = 5000

@@ -16,7 +16,7 @@ import msgspec
 
 from bench.shapes import CLUSTERS_PATH, KEY, STORES_PATH
 from service.web.connections.limits import MAX_BODY_PARTS, MAX_FIELDS, MAX_LINE_BYTES
-from service.web.headers.list_fields import MAX_CHARACTERS
+from service.web.http.header_fields import MAX_CHARACTERS
 
 # The client that is measured has the same core.
 _NICENESS: Final = 19

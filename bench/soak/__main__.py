@@ -20,7 +20,7 @@ from bench.servers import Server, running, split_cores
 from bench.shapes import KEY
 from bench.soak.process_history import History, markdown, members, sample
 from bench.workers import connected, with_workers
-from service.web.headers.content_coding import CODINGS
+from service.web.http.content_coding import CODINGS
 
 _CODINGS: Final = [coding.token for coding in CODINGS]
 _RELOAD_SECONDS: Final = 60

@@ -10,7 +10,7 @@ import msgspec
 
 from bench import processes
 from bench.report import table
-from service.sources import compiler_process as compiler
+from service.publishing import compiler_process as compiler
 from tests.program import command_line
 
 # Less than the caches of a worker, and less than a leak of 10 bytes a request.

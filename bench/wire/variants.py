@@ -10,7 +10,7 @@ from bench.servers import Server, same_targets
 from bench.shapes import ACCEPT_ENCODING, Shape, ratio, read_shapes
 from bench.wire.locator import read_locator_shapes
 from service.model.operation import REQUEST_ID_HEADER
-from service.web.headers.content_coding import CODINGS
+from service.web.http.content_coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
 _MIN_RATIO: Final = ratio(1.05)

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus, urlencode
 from bench.shapes import STORES_PATH
 from bench.worst.directory import Directory
 from bench.worst.random_requests import FILTERS, Params, Values, clusters
-from service.engine.clusters import MAX_CELLS
+from service.engine.geography.clusters import MAX_CELLS
 from service.model.coordinates import MAX_ZOOM
 from service.model.parameters import MAX_DIGITS, MAX_FACETS, SORT_ORDERS
 from service.model.records import STORES

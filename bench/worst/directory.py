@@ -13,12 +13,12 @@ import msgspec
 
 from bench.processes import caches, core_wait
 from service.baking.baked_file import load_baked
-from service.data_set import Dataset
-from service.engine.page import page
+from service.dataset import Dataset
+from service.engine.results import page
 from service.model.query import Query
+from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.server.process import GC_THRESHOLD, SWITCH_SECONDS
 from service.settings import Settings
-from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.connections.application import Application
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site

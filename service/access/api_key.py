@@ -5,10 +5,16 @@ Secret scanners can find such keys, and tell them from random text without a loo
 
 import re
 import string
+from collections.abc import Iterable
 from hashlib import sha256
+from math import inf
 from secrets import randbits
 from typing import Final
 from zlib import crc32
+
+import msgspec
+
+from service.access.token_bucket import Rate
 
 KEY_PREFIX: Final = "sd_"
 _DIGITS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -53,3 +59,21 @@ def _base62(number: int, length: int) -> str:
         number, digit = divmod(number, len(_DIGITS))
         digits.append(_DIGITS[digit])
     return "".join(reversed(digits))
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """An authenticated client.
+
+    name        of its key
+    rate        request rate limit, if any
+    expires_at  when the key becomes invalid, in seconds since the epoch
+    """
+
+    name: str
+    rate: Rate | None = None
+    expires_at: float = inf
+
+
+def static_principals(keys: Iterable[str]) -> dict[bytes, Principal]:
+    """Return the principals of the keys given by `--api-key`, by digest: `key 1`, `key 2` and so on."""
+    return {digest(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}

@@ -2,16 +2,151 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from glob import escape
+from math import inf
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from service.access.key_entries import MAX_FILE_BYTES, KeyEntry, KeyFileError, KeyFileMissing, encode_keys, read_keys
-from service.files.atomic_write import atomic_write, temporary_files
-from service.files.locks import LOCK_TIMEOUT_SECONDS, locked_folder
-from service.files.status import Signature, check_regular
+import msgspec
+
+from service.access.api_key import KEY_PREFIX, Principal
+from service.access.token_bucket import Rate, parse_rate
+from service.files import LOCK_TIMEOUT_SECONDS, Signature, atomic_write, check_regular, locked_folder, temporary_files
+
+# Names appear in logs and metrics, so a key is not accepted as a name. Without spaces no name equals that of a key from
+# `--api-key`, such as `key 1`.
+NAME_PATTERN: Final = rf"^(?!{KEY_PREFIX})[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}\Z"
+# Some 50,000 keys. The bound protects the memory from a path to some other, large file.
+MAX_FILE_BYTES: Final = 16 << 20
+_ID_DIGITS: Final = 12  # hexadecimal digits of the SHA-256: enough to distinguish keys
+_Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+State: TypeAlias = Literal["valid", "expired", "revoked"]
+
+
+class KeyFileError(Exception):
+    """A key file cannot be read or changed. The message says why, and quotes nothing of the file."""
+
+
+class KeyFileMissing(KeyFileError):
+    """There is no such file or folder."""
+
+
+class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A key of a key file.
+
+    sha256      of the key, in hexadecimal digits
+    expires_at  when it becomes invalid
+    revoked_at  when it was revoked
+    rate        request rate limit, such as `100/s`
+    burst       number of requests at once, if other than the requests of one period
+    """
+
+    name: Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)]
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    created_at: _Timestamp
+    expires_at: _Timestamp | None = None
+    revoked_at: _Timestamp | None = None
+    rate: str | None = None
+    burst: int | None = None
+
+    def __post_init__(self) -> None:
+        """Reject an invalid rate, without quoting it: it may be anything."""
+        try:
+            _ = self.limit
+        except ValueError:
+            raise ValueError("rate or burst is invalid") from None
+
+    @property
+    def limit(self) -> Rate | None:
+        """The parsed request rate limit. Raises `ValueError`."""
+        if self.rate is None:
+            if self.burst is not None:
+                raise ValueError("a burst needs a rate")
+            return None
+        return parse_rate(self.rate, self.burst)
+
+    @property
+    def id(self) -> str:
+        """The first digits of the SHA-256: anyone who has the key can find its entry."""
+        return self.sha256[:_ID_DIGITS]
+
+    @property
+    def digest(self) -> bytes:
+        """The SHA-256 of the key."""
+        return bytes.fromhex(self.sha256)
+
+    @property
+    def principal(self) -> Principal:
+        """The principal that the key authenticates."""
+        return Principal(self.name, self.limit, inf if self.expires_at is None else self.expires_at.timestamp())
+
+    def state(self, now: datetime) -> State:
+        """Return whether the key is accepted, or why not."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
+
+
+class _KeyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    format: Literal[1]
+    keys: tuple[KeyEntry, ...]
+
+
+def read_keys(content: bytes) -> tuple[KeyEntry, ...]:
+    """Return the entries of a key file. Raises `KeyFileError` for any other content."""
+    if not content.strip():
+        raise KeyFileError("it is empty")
+    try:
+        entries = msgspec.json.decode(content, type=_KeyFile).keys
+    except msgspec.ValidationError as error:
+        raise KeyFileError(_reason(error)) from None
+    except msgspec.DecodeError as error:  # its message has a position, but quotes nothing
+        raise KeyFileError("it is cut off" if "truncated" in str(error) else str(error)) from None
+    except UnicodeDecodeError:
+        raise KeyFileError("it is not UTF-8") from None
+    if len({entry.sha256 for entry in entries}) < len(entries):
+        raise KeyFileError("a key is repeated")
+    return entries
+
+
+def encode_keys(entries: Iterable[KeyEntry]) -> bytes:
+    """Return the content of a key file. Raises `KeyFileError` if it would be too large."""
+    encoded = msgspec.json.encode(_KeyFile(format=1, keys=tuple(entries)))
+    content = msgspec.json.format(encoded, indent=2) + b"\n"
+    if len(content) > MAX_FILE_BYTES:
+        raise KeyFileError(f"it would be larger than {MAX_FILE_BYTES >> 20} MiB: remove revoked keys")
+    return content
+
+
+def add_key(entries: tuple[KeyEntry, ...], entry: KeyEntry) -> tuple[KeyEntry, ...]:
+    """Return the entries and another one. Raises `KeyFileError` if a valid key has its name."""
+    if any(each.name == entry.name and each.state(entry.created_at) == "valid" for each in entries):
+        raise KeyFileError(f"there is already a valid key {entry.name}: revoke it, or choose another name")
+    return (*entries, entry)
+
+
+def revoke_key(entries: tuple[KeyEntry, ...], name: str) -> tuple[KeyEntry, ...]:
+    """Return the entries with all of a name revoked. Raises `KeyFileError` if there is none to revoke."""
+    if not any(each.name == name and each.revoked_at is None for each in entries):
+        raise KeyFileError("there is no key of that name to revoke")
+    now = whole_seconds(datetime.now(UTC))
+    revoked = (msgspec.structs.replace(each, revoked_at=each.revoked_at or now) for each in entries)
+    return tuple(new if new.name == name else old for old, new in zip(entries, revoked, strict=True))
+
+
+def whole_seconds(moment: datetime) -> datetime:
+    """Return the time as a key file stores it."""
+    return moment.replace(microsecond=0)
+
+
+def _reason(error: msgspec.ValidationError) -> str:
+    """Return the reason. msgspec quotes the names of unknown fields, which may be anything."""
+    reason = str(error)
+    return "it has an unknown field" if "unknown field" in reason else reason
+
 
 _OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXO

@@ -1,9 +1,15 @@
 """The keys that are accepted."""
 
+import asyncio
+import logging
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import time, time_ns
+from typing import TYPE_CHECKING, Final
 
-from service.access.key_entries import KeyEntry
-from service.access.principal import Principal
+from service.access.api_key import Principal
+from service.access.key_file import KeyEntry, KeyFileError, read_content, read_keys, read_signature, replace_file
 
 
 def unrevoked(entries: Iterable[KeyEntry]) -> dict[bytes, Principal]:
@@ -29,3 +35,97 @@ class Keyring:
     def replace(self, principals: Mapping[bytes, Principal]) -> None:
         """Replace the keys of the key file."""
         self.principals = {**principals, **self._static}
+
+
+if TYPE_CHECKING:
+    from service.files import Signature
+
+_POLL_SECONDS: Final = 0.25
+# A write within one tick of the file system's clock does not change the signature, so a fresh file is read anyway.
+_FRESH_SECONDS: Final = 2.0
+_log = logging.getLogger(__name__)
+
+
+class KeyFileFollower:
+    """Keeps the keys of a file in a keyring. While the file is invalid, the last valid keys stay in use.
+
+    backup         where the last valid content is saved, for a worker that starts while the file is invalid
+    poll_seconds   interval between checks of the file's signature
+    fresh_seconds  how long after a change the file is read at every check
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        backup: Path,
+        keyring: Keyring,
+        *,
+        poll_seconds: float = _POLL_SECONDS,
+        fresh_seconds: float = _FRESH_SECONDS,
+    ) -> None:
+        self._path, self._backup, self._keyring, self._poll_seconds = path, backup, keyring, poll_seconds
+        self._fresh_ns = int(fresh_seconds * 1e9)
+        self._signature: Signature | None = None
+        self._content = b""
+        self._errors: set[str] = set()
+
+    def is_valid(self) -> bool:
+        """Return whether the last read of the file succeeded."""
+        return not self._errors
+
+    async def start(self) -> None:
+        """Load the keys of the file, else those of the backup, else none."""
+        if (keys := await self._read()) is None:
+            keys = await asyncio.to_thread(self._read_backup)
+        if keys is not None:
+            self._keyring.replace(keys)
+
+    async def run(self) -> None:
+        """Follow the file until cancelled."""
+        while True:
+            await asyncio.sleep(self._poll_seconds)
+            if (keys := await self._read()) is not None:
+                self._keyring.replace(keys)
+                _log.info("the key file %s has changed: %d valid keys", self._path, valid_count(keys, time()))
+
+    async def _read(self) -> dict[bytes, Principal] | None:
+        """Return the keys if the file has changed. Never raises; logs each error once."""
+        try:
+            keys = await asyncio.to_thread(self._read_changed)
+        except KeyFileError as error:
+            if (why := str(error)) not in self._errors:
+                self._errors.add(why)
+                _log.warning("the key file %s cannot be read: %s; the previous keys stay valid", self._path, why)
+            return None
+        if self._errors:
+            self._errors.clear()
+            _log.info("the key file %s is valid again", self._path)
+        return keys
+
+    def _read_changed(self) -> dict[bytes, Principal] | None:
+        """Return the keys if the file has changed since the last valid read. Raises `KeyFileError`."""
+        if self._signature is not None and read_signature(self._path) == self._signature:
+            return None
+        self._signature = None  # until the file proves valid
+        content, signature = read_content(self._path)
+        entries = read_keys(content)
+        self._signature = signature if time_ns() - signature.changed_ns > self._fresh_ns else None
+        if content == self._content:
+            return None
+        self._content = content
+        self._save_backup(content)
+        return unrevoked(entries)
+
+    def _save_backup(self, content: bytes) -> None:
+        """Save a backup. Better no backup than a stale one, which could restore revoked keys."""
+        try:
+            replace_file(self._backup, content)
+        except OSError:
+            with suppress(OSError):
+                self._backup.unlink(missing_ok=True)
+
+    def _read_backup(self) -> dict[bytes, Principal] | None:
+        try:
+            return unrevoked(read_keys(read_content(self._backup)[0]))
+        except KeyFileError:
+            return None

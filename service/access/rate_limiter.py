@@ -2,18 +2,135 @@
 
 import asyncio
 import logging
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
-from typing import Final
+from typing import Final, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
-from service.access.memory_limiter import MemoryLimiter
-from service.access.redis_limiter import MAX_CONCURRENT, RedisFailed, RedisLimiter
-from service.access.request_rate import Rate
-from service.access.token_bucket import RateDecision
+from service.access.token_bucket import TOLERANCE, MemoryLimiter, Rate, RateDecision, decision
+
+# Timeout of a decision, including connecting, TLS and the password.
+TIMEOUT_SECONDS: Final = 0.1
+# Connections to Redis, and so concurrent decisions.
+MAX_CONCURRENT: Final = 16
+# The timeout runs as this many timers, one after the other, each in its own iteration of the event loop. Connecting to
+# Redis takes about six iterations.
+_TIMERS: Final = 10
+_SCHEMES: Final = ("redis", "rediss", "unix")
+_DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
+# Takes a request from a bucket, by the clock of Redis. The bucket is removed when it is full again.
+_TAKE: Final = f"""
+local requests, seconds, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+local bucket = redis.call('HMGET', KEYS[1], 'taken', 'at')
+local elapsed = math.max(0, now - (tonumber(bucket[2]) or now))
+local taken = math.max(0, (tonumber(bucket[1]) or 0) - elapsed * requests / seconds)
+if taken + 1 > burst + {TOLERANCE} then
+    return {{0, string.format('%.9f', taken)}}
+end
+taken = taken + 1
+redis.call('HSET', KEYS[1], 'taken', string.format('%.9f', taken), 'at', string.format('%.6f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(taken * seconds / requests * 1000))
+return {{1, string.format('%.9f', taken)}}
+"""
+
+
+class RedisFailed(Exception):
+    """Redis did not decide. The message names the kind of failure, and quotes neither the URL nor the response."""
+
+
+class RedisLimiter:
+    """Limits each key to its rate in Redis, with a timeout."""
+
+    def __init__(self, url: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        """Prepare a client for the URL, without connecting.
+
+        Raises `ValueError` with the reason if the URL is invalid, `ImportError` if the package for Redis is missing.
+        """
+        from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
+
+        _check(url)
+        self._timeout_seconds = timeout_seconds
+        try:
+            pool = BlockingConnectionPool.from_url(url, max_connections=MAX_CONCURRENT, timeout=timeout_seconds)
+            pool.make_connection()  # type: ignore[no-untyped-call] # which detects unknown options
+        except (ValueError, TypeError):  # the message may quote the URL
+            raise ValueError("an option in its query is not supported") from None
+        self._client = Redis(connection_pool=pool)
+        self._take = self._client.register_script(_TAKE)
+
+    async def take(self, name: str, rate: Rate) -> RateDecision:
+        """Take one request from the bucket of a key, if it has one left. Raises `RedisFailed`, on a timeout as well."""
+        async with self._failures():
+            bucket = f"store-directory:{rate.requests}:{rate.seconds}:{rate.burst}:{name}"
+            allowed, taken = await self._take([bucket], [rate.requests, rate.seconds, rate.burst])
+            return decision(rate, float(taken), allowed=bool(allowed))
+
+    async def ping(self) -> None:
+        """Check that Redis responds. Raises `RedisFailed`, on a timeout as well."""
+        async with self._failures():
+            await cast("Awaitable[bool]", self._client.ping())
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose(close_connection_pool=True)
+
+    @asynccontextmanager
+    async def _failures(self) -> AsyncIterator[None]:
+        try:
+            async with redis_timeout(self._timeout_seconds):
+                yield
+        except Exception as error:  # noqa: BLE001 - the response may be anything
+            raise RedisFailed(type(error).__name__) from None
+
+
+def _check(url: str) -> None:
+    """Raise `ValueError` if a text is not the URL of a Redis. The message does not quote it."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 1
+    except ValueError:
+        raise ValueError("it is not a URL: write it as redis://host:6379/0") from None
+    if parts.scheme not in _SCHEMES:
+        raise ValueError("it must begin with redis://, rediss:// or unix://")
+    if parts.scheme == "unix":
+        if not parts.path.startswith("/"):
+            raise ValueError("it has no path of a socket: write it as unix:///run/redis.sock")
+    elif not parts.hostname or not port:
+        raise ValueError("it has no valid host or port: write it as redis://host:6379/0")
+    elif not _DATABASE.fullmatch(parts.path):
+        raise ValueError("its path must be the number of a database: write it as redis://host:6379/0")
+
+
+@asynccontextmanager
+async def redis_timeout(seconds: float) -> AsyncIterator[None]:
+    """Wait for at least this long, and for some iterations of the event loop, which read what has arrived.
+
+    Raises `TimeoutError`. With a plain timer an overloaded event loop would blame its own delay on the peer.
+    """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+    async with asyncio.timeout(None) as limit:
+
+        def part(left: int) -> None:
+            nonlocal timer
+            if left:
+                timer = loop.call_later(seconds / _TIMERS, part, left - 1)
+            else:
+                limit.reschedule(loop.time())
+
+        timer = loop.call_later(seconds / _TIMERS, part, _TIMERS - 1)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
 
 # After a failure one request per this interval probes the store; the others do not wait for it.
 PROBE_SECONDS: Final = 1.0

@@ -1,11 +1,44 @@
 """Token buckets: a key has a burst of requests, and those taken come back evenly over time."""
 
+import re
+from collections.abc import Callable
 from math import ceil
+from time import monotonic
 from typing import Final
 
 import msgspec
 
-from service.access.request_rate import Rate
+_PERIODS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+MAX_REQUESTS: Final = 999_999_999
+_FORM: Final = re.compile(rf"(?P<requests>[1-9][0-9]{{0,8}})/(?P<period>{'|'.join(_PERIODS)})")
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """A number of requests per period of seconds, spread evenly, with up to `burst` of them at once."""
+
+    requests: int
+    seconds: int
+    burst: int
+
+    def __str__(self) -> str:
+        """Return the rate as it is written, without its burst."""
+        period = next(name for name, seconds in _PERIODS.items() if seconds == self.seconds)
+        return f"{self.requests}/{period}"
+
+
+def parse_rate(text: str, burst: int | None = None) -> Rate:
+    """Return the rate of a text such as `100/s`; the default burst is the requests of one period.
+
+    Raises `ValueError` with the reason.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a rate: write it as 100/s, with one of {', '.join(_PERIODS)}")
+    requests = int(match["requests"])
+    if burst is not None and not 1 <= burst <= MAX_REQUESTS:
+        raise ValueError(f"a burst of {burst} is out of range: it must be 1 to {MAX_REQUESTS}")
+    return Rate(requests, _PERIODS[match["period"]], requests if burst is None else burst)
+
 
 # Times are rounded: this part of a request, or of a second, is not waited for.
 TOLERANCE: Final = 1e-6
@@ -37,3 +70,40 @@ def decision(rate: Rate, taken: float, *, allowed: bool, share: int = 1) -> Rate
     remaining = int(left + TOLERANCE)
     seconds = (remaining + 1 - left) * rate.seconds * share / rate.requests
     return RateDecision(allowed=allowed, remaining=remaining, seconds=max(1, ceil(seconds - TOLERANCE)))
+
+
+# Buckets in memory, of some 300 bytes each; beyond that the least recently used key starts with a full bucket.
+MAX_KEYS: Final = 100_000
+
+
+class MemoryLimiter:
+    """Limits each key to its rate, or to this process's share of it if several processes serve.
+
+    A key whose rate changes starts with a full bucket.
+    """
+
+    def __init__(self, processes: int = 1, *, clock: Callable[[], float] = monotonic) -> None:
+        self._processes, self._clock = processes, clock
+        self._buckets: dict[tuple[str, Rate], tuple[float, float]] = {}  # requests taken, and when
+
+    def take(self, name: str, rate: Rate) -> RateDecision:
+        """Take one request from the bucket of a key, if it has one left."""
+        now, key = self._clock(), (name, rate)
+        taken = self._taken(key, now)
+        allowed = taken + 1 <= burst(rate, self._processes) + TOLERANCE
+        taken += allowed
+        self._buckets.pop(key, None)  # so that the last one used is the last
+        self._buckets[key] = taken, now
+        if len(self._buckets) > MAX_KEYS:
+            del self._buckets[next(iter(self._buckets))]
+        return decision(rate, taken, allowed=allowed, share=self._processes)
+
+    def peek(self, name: str, rate: Rate) -> RateDecision:
+        """Return what remains in the bucket of a key, as after an allowed request."""
+        taken = self._taken((name, rate), self._clock())
+        return decision(rate, taken, allowed=True, share=self._processes)
+
+    def _taken(self, key: tuple[str, Rate], now: float) -> float:
+        """Return how many requests of the burst of a key are missing."""
+        (_, rate), (taken, at) = key, self._buckets.get(key, (0.0, now))
+        return max(0.0, taken - (now - at) * rate.requests / (rate.seconds * self._processes))

@@ -11,23 +11,22 @@ import msgspec
 import numpy as np
 
 from service import __version__
+from service.background import Progress, silent
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
-from service.data_set import Dataset, Rejected, Totals
-from service.engine.bitmap import word_count
-from service.engine.column import Column
-from service.engine.list_texts import ListTexts
-from service.engine.locations import DIMENSIONS, Locations
-from service.engine.string_array import StringArray
+from service.dataset import Dataset, Rejected, Totals
+from service.engine.columns.column import Column, StringArray
+from service.engine.columns.ranking import ListTexts
+from service.engine.columns.selection import word_count
+from service.engine.geography.locations import DIMENSIONS, Locations
+from service.engine.geography.z_order import ZOrder
 from service.engine.table import Table
 from service.engine.text_index import DenseWords, TextIndex
-from service.engine.z_order import ZOrder
-from service.files.status import Signature
+from service.files import Signature
 from service.model.attributes import Declaration, Schema, schema_of
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
-from service.progress import Progress, silent
 from service.texts import truncate
 
 FORMAT: Final = "store-directory 6"

@@ -9,22 +9,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.background import Progress, silent
 from service.baking.layout import CHECKING_THREADS, DamagedFile
-from service.engine.bitmap import count, least_dense
-from service.engine.column import Column, Rows
+from service.engine.columns.column import Column, Rows, StringArray
+from service.engine.columns.ranking import ListTexts
+from service.engine.columns.selection import count, least_dense
 from service.engine.facets import read_spellings
-from service.engine.grid import grid_cells
-from service.engine.list_texts import ListTexts
-from service.engine.locations import DIMENSIONS, Locations
-from service.engine.mercator import AXIS, MortonCodes
-from service.engine.string_array import StringArray
+from service.engine.geography.grid import grid_cells
+from service.engine.geography.locations import DIMENSIONS, Locations
+from service.engine.geography.z_order import AXIS, UNITS_PER_DEGREE, Fixed, MortonCodes, Zooms, ZOrder, build_z_order
 from service.engine.table import ROW_END, Table
 from service.engine.text_index import TextIndex
-from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
 from service.model.coordinates import MAX_ZOOM
-from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
+from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import Resource
-from service.progress import Progress, silent
 from service.texts import printable, truncate
 
 Words = NDArray[np.uint64]

@@ -9,7 +9,7 @@ import click
 
 from service import __version__
 from service.access.api_key import redacted
-from service.suggestion import did_you_mean
+from service.texts import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
 _MODULES: Final = {

@@ -9,17 +9,14 @@ import click
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import validate_identifiers, validate_projection
-from service.commands.command_errors import data_set_error
-from service.commands.data_argument import DATA, TARGET, Target, check_read_options, check_target, local_file
-from service.commands.options import SettingOption
-from service.data_set import Rejected
-from service.files.spool import Spools
-from service.loading.acceptance import accept
-from service.loading.dataset import dataset_version, load
-from service.loading.summary import notes
+from service.commands.errors import data_set_error
+from service.commands.options import DATA, TARGET, SettingOption, Target, check_read_options, check_target, local_file
+from service.dataset import Rejected
+from service.loading.dataset import accept, dataset_version, load, notes
 from service.model.records import COMPANIES, STORES
-from service.server.progress_bar import shown_progress
+from service.server.console import shown_progress
 from service.settings import make_settings
+from service.spool import Spools
 
 _SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]i?b)", re.IGNORECASE)
 _UNITS: Final = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}

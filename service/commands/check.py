@@ -1,27 +1,56 @@
 """`store-directory check`: the errors and warnings of a data set."""
 
 import json
+import os
+import sys
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+from unicodedata import east_asian_width
 
 import click
 import msgspec
 import orjson
 
-from service.commands.command_errors import spool_error
-from service.commands.data_argument import DATA, check_read_options
-from service.commands.options import SettingOption
-from service.commands.styled_lines import StyledLine, print_lines, shorten
+from service.commands.errors import spool_error
+from service.commands.options import DATA, SettingOption, check_read_options
 from service.engine.table import Table
-from service.loading.dataset import Loaded, load
-from service.loading.summary import groups
+from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX
-from service.reading.batches.diagnostics import Diagnostic
-from service.server.progress_bar import shown_progress
+from service.reading.diagnostics import Diagnostic
+from service.server.console import shown_progress
 from service.settings import make_settings
 from service.texts import counted
+
+# A text, and its style on a terminal as rich names it: "bold red".
+StyledLine: TypeAlias = tuple[str, str]
+
+
+def print_lines(lines: Iterable[StyledLine]) -> None:
+    """Print lines. On a terminal the rest of a long line is indented by two more; NO_COLOR turns all styles off."""
+    if not sys.stdout.isatty():
+        click.echo("\n".join(text for text, _ in lines))
+        return
+    from rich.console import Console  # noqa: PLC0415 - slow to import, and needed on a terminal only
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    console = Console(color_system=None if os.environ.get("NO_COLOR") else "auto")
+    for text, style in lines:
+        body = text.lstrip()
+        indent = len(text) - len(body)
+        first, *rest = Text(body, style).wrap(console, console.width - indent - 2) or [Text()]
+        for margin, part in ((indent, first), *((indent + 2, each) for each in rest)):
+            console.print(" " * margin, part, sep="", highlight=False)
+
+
+def shorten(text: str, columns: int) -> str:
+    """Return a text truncated to a number of columns of a terminal, with an ellipsis if it is cut."""
+    ends = list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
+    return text if not ends or ends[-1] <= columns else f"{text[: bisect_right(ends, columns - 1)]}…"
+
 
 _EXAMPLES: Final = 5
 _SHOWN: Final = 3  # stores

@@ -8,26 +8,33 @@ import click
 
 from service.baking.baked_file import load_baked
 from service.baking.layout import DamagedFile
-from service.commands.command_errors import data_set_error
-from service.commands.data_argument import DATA, TARGET, Target, check_read_options, check_target, local_file
-from service.commands.options import SettingOption, setting_errors
-from service.data_set import Dataset, Rejected
-from service.engine.distance_order import DistanceOrder
-from service.engine.ordered_rows import ordered
+from service.commands.errors import data_set_error
+from service.commands.options import (
+    DATA,
+    TARGET,
+    SettingOption,
+    Target,
+    check_read_options,
+    check_target,
+    local_file,
+    setting_errors,
+)
+from service.dataset import Dataset, Rejected
+from service.engine.geography.distance_order import DistanceOrder
+from service.engine.results import WRITERS
+from service.engine.select import ordered
 from service.engine.table import Table
-from service.engine.whole_files import WRITERS
-from service.files.atomic_write import atomic_write
-from service.files.spool import Spools
-from service.loading.acceptance import accept
-from service.loading.dataset import load
+from service.files import atomic_write
+from service.loading.dataset import accept, load
 from service.model.errors import UnprocessableContent
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
-from service.server.progress_bar import shown_progress
+from service.publishing.choice import check_unread, is_baked
+from service.server.console import shown_progress
 from service.settings import Settings, make_settings
-from service.sources.choice import check_unread, is_baked
+from service.spool import Spools
 from service.texts import counted
-from service.web.requests.request_target import query_pairs
+from service.web.http.request import query_pairs
 
 _PARQUET: Final = "parquet"
 _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}

@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from service.bundled_folder import bundled_folder
-from service.suggestion import did_you_mean
+from service.commands.options import bundled_folder
+from service.texts import did_you_mean
 
 # A page in the table of docs/README.md, and what is in it.
 _ROW: Final = re.compile(r"\| \[([\w-]+)\.md\]\(\1\.md\): (.*) \|$", re.MULTILINE)

@@ -11,20 +11,23 @@ import click
 import msgspec
 
 from service.access.api_key import digest, new_key
-from service.access.key_entries import (
+from service.access.key_file import (
     NAME_PATTERN,
+    Change,
     KeyEntry,
     KeyFileError,
     KeyFileMissing,
     State,
     add_key,
+    change_keys,
+    read_content,
     read_keys,
+    read_signature,
     revoke_key,
     whole_seconds,
 )
-from service.access.key_file import Change, change_keys, read_content, read_signature
-from service.access.request_rate import MAX_REQUESTS, parse_rate
-from service.commands.command_errors import key_file_error
+from service.access.token_bucket import MAX_REQUESTS, parse_rate
+from service.commands.errors import key_file_error
 from service.model.kinds import format_instant, parse_instant
 from service.model.operation import KEY_HEADER
 from service.settings import SETTINGS

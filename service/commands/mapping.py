@@ -5,20 +5,17 @@ from typing import Any
 
 import click
 
-from service.commands.command_errors import spool_error
-from service.commands.data_argument import DATA, check_read_options
-from service.commands.options import SettingOption
+from service.commands.errors import spool_error
+from service.commands.options import DATA, SettingOption, check_read_options
+from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
-from service.read_options import ReadOptions
-from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.chosen_files import alike_files
-from service.reading.file_set.data_files import FileSet, read_data_set
+from service.reading.diagnostics import FileError
+from service.reading.files.data_files import FileSet, alike_files, read_data_set
+from service.reading.files.records import opener
 from service.reading.mapping.declaration import DataMapping
-from service.reading.mapping.toml_text import array, quoted
+from service.reading.mapping.toml import array, quoted
 from service.reading.proposal.column_choice import recognizes
-from service.reading.proposal.proposal import propose_mapping
-from service.reading.proposal.proposed_table import find_table_options, options_as_toml
-from service.reading.resource_records import opener
+from service.reading.proposal.proposal import find_table_options, options_as_toml, propose_mapping
 from service.settings import make_settings
 
 

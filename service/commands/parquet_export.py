@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from service.engine.column import Rows
-from service.engine.locations import Locations
-from service.engine.ordered_rows import batches
+from service.engine.columns.column import Rows
+from service.engine.columns.selection import Selection
+from service.engine.geography.locations import Locations
+from service.engine.results import column_names
 from service.engine.row_csv import decoder
 from service.engine.row_json import distances
-from service.engine.selection import Selection
+from service.engine.select import batches
 from service.engine.table import Table
-from service.engine.whole_files import column_names
 from service.model.kinds import DATE, FLAG, INSTANT
 from service.model.query import Query
 from service.model.records import DISTANCE, Resource

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from service.sampling.sample_data_set import DataSetExists, SampleFormat, write_sample
-from service.server.progress_bar import shown_progress
+from service.sampling.sample_dataset import DataSetExists, SampleFormat, write_sample
+from service.server.console import shown_progress
 
 _number = partial(click.option, metavar="N", type=click.IntRange(0), show_default=True)
 

@@ -3,53 +3,110 @@
 import logging
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from time import time
 from typing import Any, Final
 
 import click
 import msgspec
 import uvloop
+from click.core import ParameterSource
 
 from service import __version__
-from service.access.api_key import new_key
-from service.access.keyring import Keyring
-from service.access.principal import static_principals
+from service.access.api_key import is_mistyped, new_key, static_principals
+from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
+from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.baked_file import FORMAT
-from service.bundled_folder import bundled_folder
-from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
-from service.commands.command_errors import data_set_error, spool_error
-from service.commands.data_argument import check_read_options
+from service.commands.errors import data_set_error, key_file_error, spool_error
 from service.commands.options import (
     GroupedCommand,
     SettingOption,
+    bundled_folder,
+    check_read_options,
     load_settings_file,
     setting_errors,
     setting_source,
     warn_of_unknown_variables,
 )
-from service.data_set import Rejected
-from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
-from service.server.cache_folder import NoCache, cache_folder, run_workspace
-from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
-from service.server.listener import CannotListen, Listener, bind, split_address
-from service.server.log import start_log
+from service.dataset import Rejected
+from service.publishing.cache_folder import NoCache, cache_folder, run_workspace
+from service.publishing.choice import choose_source
+from service.publishing.local_source import FolderSource
+from service.publishing.source import Source
+from service.publishing.worker_slots import single_slot
+from service.publishing.workspace import Workspace
+from service.server.console import StartupMessage, service_manager
+from service.server.listener import (
+    CannotListen,
+    Listener,
+    TooFewDescriptors,
+    bind,
+    bind_unix,
+    raise_descriptor_limit,
+    split_address,
+)
+from service.server.log import STANDARD_OUTPUT, checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.server.service_manager import service_manager
-from service.server.startup_message import StartupMessage
-from service.server.unix_socket import bind_unix
-from service.setting import ENVIRONMENT_PREFIX
-from service.settings import SETTINGS, Settings, make_settings
-from service.snapshot.worker_slots import single_slot
-from service.snapshot.workspace import Workspace
-from service.sources.choice import choose_source
-from service.sources.folder_source import FolderSource
-from service.sources.source import Source
-from service.web.headers.forwarded import parse_trusted_proxies
-from service.web.headers.origins import parse_origin, tiles_origin
+from service.settings import ENVIRONMENT_PREFIX, SETTINGS, Settings, make_settings
+from service.web.http.cors import parse_origin, tiles_origin
+from service.web.http.forwarded import parse_trusted_proxies
 
-_log: Final = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
+
+
+def resolve_authentication(context: click.Context, values: dict[str, Any]) -> None:
+    """Unset the keys or `no_auth`, whichever has lower precedence; raise a usage error if both have the same."""
+    keys = [name for name in ("api_key", "key_file") if values[name]]
+    if values["no_auth"] and keys:
+        order = list(ParameterSource)  # the strongest first
+        ranks = {name: order.index(context.get_parameter_source(name) or order[-1]) for name in ("no_auth", *keys)}
+        best = min(ranks[name] for name in keys)
+        if ranks["no_auth"] == best:
+            raise click.UsageError(
+                "--no-auth accepts requests without a key: use it or --api-key and --key-file, not both"
+            )
+        values |= dict.fromkeys(keys if ranks["no_auth"] < best else ["no_auth"])
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Raise ValueError for a key that cannot be sent in a header."""
+    for key in keys:
+        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
+            raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
+
+
+def warn_about_keys(settings: Settings) -> None:
+    """Log warnings about mistyped keys and a key file's mode. Raises ClickException for a damaged key file."""
+    for number, key in enumerate(settings.api_key, start=1):
+        if is_mistyped(key):
+            _log.warning(
+                "%s: key %d looks like a key of `keys new` but is mistyped or truncated",
+                setting_source("api_key"),
+                number,
+            )
+    if settings.key_file:
+        file = Path(settings.key_file)
+        try:
+            entries = read_keys(read_content(file)[0])
+            if is_open_to_others(file):
+                _log.warning(
+                    "the key file %s is accessible to every user of this machine: restrict it with chmod o=", file
+                )
+        except KeyFileError as bad:
+            raise key_file_error(file, bad) from bad
+        if not valid_count(unrevoked(entries), time()):
+            _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
+
+
+def warn_of_open_address(public: Listener) -> None:
+    """Log a warning if the service needs no key on an address that other machines can reach."""
+    if not public.is_local:
+        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)
+
+
+_log_serve: Final = logging.getLogger(__name__)
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
@@ -84,7 +141,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
     with setting_errors("max_connections", TooFewDescriptors):
         settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     start_log(as_json=settings.log_format == "json")
-    _log.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
+    _log_serve.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
     warn_of_unknown_variables(context)
     warn_about_keys(settings)
     try:
@@ -161,8 +218,8 @@ def _listen(settings: Settings, source: Source) -> tuple[Listener, Listener]:
 
 def _unreadable(source: Source) -> Iterator[str]:
     """Yield the error of data files that cannot be opened, as loading them would report it."""
-    from service.reading.batches.diagnostics import FileError  # noqa: PLC0415 - as above
-    from service.reading.file_set.container import open_container  # noqa: PLC0415 - to serve they are read by another process
+    from service.reading.diagnostics import FileError  # noqa: PLC0415 - as above
+    from service.reading.files.container import open_container  # noqa: PLC0415 - to serve they are read by another process
 
     if isinstance(source, FolderSource):
         try:
@@ -212,7 +269,7 @@ def _check_attribution(settings: Settings) -> None:
 
 
 def _check_rate_store(url: str) -> None:
-    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - few runs need it
+    from service.access.rate_limiter import RedisLimiter  # noqa: PLC0415 - few runs need it
 
     try:
         RedisLimiter(url)

@@ -9,10 +9,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.areas import box_area, circle_area
-from service.engine.column import Column, Rows, merge
-from service.engine.gathering import expand
-from service.engine.long_work import announce
+from service.engine.columns.column import Column, Rows, expand, merge
+from service.engine.columns.long_work import announce
+from service.engine.geography.areas import box_area, circle_area
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
 

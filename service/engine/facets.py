@@ -9,15 +9,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import unpack
-from service.engine.column import Column, Rows
+from service.engine.columns.column import Column, Rows, expand
+from service.engine.columns.long_work import announce
+from service.engine.columns.ranking import ListTexts
+from service.engine.columns.selection import RowBitmap, RowList, unpack
 from service.engine.conditions import Predicate
-from service.engine.gathering import expand
-from service.engine.list_texts import ListTexts
-from service.engine.long_work import announce
-from service.engine.projection import decode_rows, members
+from service.engine.row_json import decode_rows, members
 from service.engine.select import are_many, common_filters, find, intersection
-from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold

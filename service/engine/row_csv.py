@@ -7,16 +7,113 @@ from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from service.engine.column import Rows
+from service.engine.columns.column import Rows
 from service.engine.row_json import Distances
 from service.engine.table import Table
-from service.engine.whole_csv import csv_lines
 from service.model.kinds import FLAG
 from service.model.records import ATTRIBUTES, DISTANCE, Field, Resource
 
+_QUOTE, _COLON, _COMMA, _NULL = b'":,n'
+_END: Final = b"\r\n"
+# The bytes at the end of a row, and those at the start of one: `},` and `{"`, where its line end is written.
+_ROW_END: Final = 2
+_PADDING: Final = 16
+_WORD: Final = np.dtype("<u8")
+_WORD_BYTES: Final = _WORD.itemsize
+_ONES: Final = np.uint64(0x0101010101010101)
+_ONE: Final = np.uint64(1)
+_LAST_BYTE: Final = np.uint64(56)
+
+_Bytes = NDArray[np.uint8]
+_Places = NDArray[np.intp]
+
+
+def csv_lines(rows: bytearray, ends: _Places, names: tuple[str, ...]) -> bytes | None:
+    """Return rows of JSON, each followed by a comma and with these members, as lines of CSV.
+
+    ends  where each row ends, after its comma
+
+    A row may lack its last members. Returns None if it lacks others, or a text has an escape: without one, a text has
+    neither quotes nor line breaks, and its quotes in JSON are those that it needs in CSV if it has a comma.
+    """
+    if b"\\" in rows:
+        return None
+    data = np.frombuffer(rows + bytes(_PADDING), np.uint8)
+    # Keys end with a quote before a colon. So does the start of a text that begins with a colon, but after another one.
+    keys = ((data[:-2] != _COLON) & (data[1:-1] == _QUOTE) & (data[2:] == _COLON)).nonzero()[0] + 1
+    last = keys.searchsorted(ends) - 1
+    found = _columns(data, keys, last, names)
+    if found is None:
+        return None
+    columns, opened = found
+    starts = keys + 2
+    stops = np.append(opened[1:] - 1, 0)
+    stops[last] = ends - _ROW_END
+    kept = _kept(data, starts, stops, ends)
+    lacking = len(names) - 1 - columns[last]
+    for count in range(int(lacking.max()) + 1):
+        _write_ends(data, kept, ends[lacking == count] - _ROW_END, b"," * count + _END)
+    return data[kept].tobytes()
+
+
+def _columns(data: _Bytes, keys: _Places, last: _Places, names: tuple[str, ...]) -> tuple[_Places, _Places] | None:
+    """Return the column of each key, and where the key begins; None if the keys are not the first of these names."""
+    lengths, initials = _shapes(names)
+    firsts = np.append(0, last[:-1] + 1)
+    columns = np.arange(len(keys)) - firsts.repeat(last + 1 - firsts)
+    if int(columns.max()) >= len(names):
+        return None
+    opened = keys - lengths.take(columns) - 1
+    are_names = (data[opened] == _QUOTE) & (data[opened + 1] == initials.take(columns))
+    return (columns, opened) if are_names.all() else None
+
+
+@cache  # of each resource
+def _shapes(names: Sequence[str]) -> tuple[_Places, _Bytes]:
+    """Return the length and the first byte of each name."""
+    return np.array([len(name) for name in names]), np.array([ord(name[0]) for name in names], np.uint8)
+
+
+def _kept(data: _Bytes, starts: _Places, stops: _Places, ends: _Places) -> NDArray[np.bool_]:
+    """Return which bytes are those of cells, or commas between them; the values have some starts and stops."""
+    kinds = data[starts]
+    quoted = (kinds == _QUOTE).view(np.int8)
+    first, after = starts + quoted, stops - quoted
+    after[kinds == _NULL] = first[kinds == _NULL]
+    commas = data == _COMMA
+    commas[stops] = commas[ends - 1] = False
+    if commas.any():
+        cells = starts.searchsorted(commas.nonzero()[0]) - 1
+        first[cells], after[cells] = starts[cells], stops[cells]
+    kept = _between(first, after, len(data))
+    kept[stops] = True
+    return kept
+
+
+def _between(starts: _Places, stops: _Places, length: int) -> NDArray[np.bool_]:
+    """Return which places are from a start to its stop: eight at a time, a tenth of the time of a cumulative sum."""
+    changes = np.zeros(-(-length // _WORD_BYTES), _WORD)
+    flags = changes.view(np.uint8)
+    flags[starts] = 1
+    flags[stops] ^= 1
+    counts = changes * _ONES  # of changes, in each byte up to it
+    in_word = counts >> _LAST_BYTE
+    before = (in_word.cumsum() - in_word) & _ONE
+    between: NDArray[np.bool_] = ((counts + before * _ONES) & _ONES).view(np.bool_)[:length]
+    return between
+
+
+def _write_ends(data: _Bytes, kept: NDArray[np.bool_], places: _Places, text: bytes) -> None:
+    for offset, byte in enumerate(text):
+        data[places + offset] = byte
+        kept[places + offset] = True
+
+
 _LINE_END: Final = "\r\n"
-_NULL: Final = b"null"
+_NULL_CELL: Final = b"null"
 _QUOTED: Final = frozenset('"\r\n')  # besides commas
 _FLAGS: Final = {True: "true", False: "false"}
 
@@ -58,7 +155,7 @@ def _cells(resource: Resource, name: str, values: Sequence[Any]) -> Sequence[str
     if field.is_list:
         return ["" if value is None else field.separator.join(value) for value in values]
     if field.attribute == "number":
-        return ["" if value == _NULL else value.decode() for value in map(bytes, values)]
+        return ["" if value == _NULL_CELL else value.decode() for value in map(bytes, values)]
     if field.kind is FLAG:
         return [_FLAGS.get(value, "") for value in values]
     return [value or "" for value in values] if None in values else values

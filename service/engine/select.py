@@ -1,23 +1,34 @@
 """Select the rows that match the criteria of a query, by lists of rows or bitmaps, whichever is cheaper."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.areas import Area
-from service.engine.bitmap import Bitmap, is_dense, pack, positions, unpack
-from service.engine.column import Rows
+from service.engine.columns.column import Rows
+from service.engine.columns.long_work import announce
+from service.engine.columns.selection import (
+    Bitmap,
+    ListedRows,
+    MarkedRows,
+    RowBitmap,
+    RowList,
+    ScannedRows,
+    Selection,
+    is_dense,
+    pack,
+    positions,
+    unpack,
+)
 from service.engine.conditions import Condition, Predicate, conditions, predicates
-from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
-from service.engine.long_work import announce
-from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, ScannedRows, Selection
+from service.engine.geography.areas import Area
+from service.engine.geography.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
 from service.model.coordinates import Position
-from service.model.query import ALL_ROWS, Criteria
+from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import DISTANCE
 
 _FEW_VALUES: Final = 8
@@ -218,3 +229,22 @@ def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap
         mask = reduce(np.logical_and, by_row)
         in_order.append(mask if order == table.order_by else mask.take(table.order(order)))
     return pack(reduce(np.logical_and, in_order))
+
+
+# What is made in one step: of most rows that is a millisecond, in any format.
+_BATCH_ROWS: Final = 512
+_BATCH_BYTES: Final = 256 << 10
+
+
+def ordered(table: Table, query: Query, stop: int | None = None) -> Selection:
+    """Return the rows that match in the order of a query, by distance up to a position or all."""
+    if query.sort_by == DISTANCE and query.near:
+        return nearest(table, query.criteria, query.near, stop)
+    return select(table, query.criteria, query.sort_by)
+
+
+def batches(table: Table, query: Query, order: Selection) -> Iterator[Rows]:
+    """Yield all rows of an order, a few at a time: where they are divided depends on nothing else."""
+    for start in range(0, order.total, _BATCH_ROWS):
+        span = range(start, min(start + _BATCH_ROWS, order.total))
+        yield from table.rows.parts(order.slice(span, descending=query.descending), _BATCH_BYTES)

@@ -6,17 +6,15 @@ from typing import Final
 
 import msgspec
 
-from service.engine.bitmap import Bitmap, pack
-from service.engine.bounded_cache import BoundedCache
-from service.engine.column import Column, Rows
-from service.engine.distance_order import NearestRows
-from service.engine.list_texts import ListTexts
-from service.engine.locations import Locations
-from service.engine.long_work import announce
-from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
-from service.engine.string_array import StringArray
+from service.engine.columns.bounded_cache import BoundedCache
+from service.engine.columns.column import Column, Rows, StringArray
+from service.engine.columns.long_work import announce
+from service.engine.columns.ranking import ListTexts
+from service.engine.columns.selection import Bitmap, ListedRows, RowBitmap, RowList, Selection, pack
+from service.engine.geography.distance_order import NearestRows
+from service.engine.geography.locations import Locations
+from service.engine.geography.z_order import Z_ORDER
 from service.engine.text_index import TextIndex
-from service.engine.z_order import Z_ORDER
 from service.model.coordinates import Position
 from service.model.query import Criteria
 from service.model.records import DISTANCE

@@ -13,15 +13,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.column import Column, build_column
-from service.engine.list_texts import ListTexts, build_list_texts
-from service.engine.locations import Locations, build_locations
-from service.engine.ranking import Codes, rank
-from service.engine.spooled_arrays import keep_arrays, keep_strings, spooled
-from service.engine.string_array import StringArray
+from service.engine.columns.column import Column, StringArray, build_column
+from service.engine.columns.ranking import Codes, ListTexts, build_list_texts, keep_arrays, keep_strings, rank, spooled
+from service.engine.geography.locations import Locations, build_locations
 from service.engine.table import ROW_END, Table
-from service.engine.text_index_builder import TextIndexBuilder
-from service.files.spool import Spool, Spools
+from service.engine.text_index import TextIndexBuilder
+from service.spool import Spool, Spools
 
 _Ranked: TypeAlias = tuple[Codes, StringArray]
 _END: Final = b"\n"

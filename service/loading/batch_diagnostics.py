@@ -1,13 +1,20 @@
 """The errors and warnings of one batch of records, and the number of warnings of its file."""
 
+from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from datetime import date
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
-from service.loading.checks import CheckedColumn
-from service.reading.batches.batch import Batch, Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
+import msgspec
+
+from service.loading.checks import UNKNOWN_PARENT, CheckedColumn
+from service.reading.batch import Batch, Cell, Invalid, WrongType
+from service.reading.columns.flags import ClosedCells
+from service.reading.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
+from service.texts import counted, truncate
 
 MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a resource; a few megabytes
 WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
@@ -109,3 +116,99 @@ def _text(cell: Cell) -> str | None:
     if isinstance(cell, WrongType | Invalid):
         return cell.text
     return cell if isinstance(cell, str) and cell.strip() else None
+
+
+class ClosedColumns:
+    """Counts the stores that each unused column says are closed as of a day, batch by batch."""
+
+    def __init__(self, as_of: date) -> None:
+        self._as_of = as_of
+        self._cells: dict[str, ClosedCells] = {}
+        self._first: dict[str, tuple[Location, str]] = {}
+        self._closed: dict[str, array[int]] = {}  # the indices of records
+
+    def add(
+        self, columns: Mapping[str, Sequence[Cell]], is_open: Sequence[bool], batch: BatchDiagnostics, first: int
+    ) -> None:
+        """Add the columns of a batch that begins with a record; `is_open` says which are to be served as open."""
+        for name, cells in columns.items():
+            known = self._cells.setdefault(name, ClosedCells(name, self._as_of))
+            closed = [index for index, cell in enumerate(cells) if is_open[index] and known.is_closed(cell)]
+            self._closed.setdefault(name, array("q")).extend(first + index for index in closed)
+            if closed and name not in self._first:
+                self._first[name] = batch.location(closed[0], truncate(name)), _closed_text(cells[closed[0]])
+
+    def warnings(self, dropped: AbstractSet[int]) -> Iterator[Diagnostic]:
+        """Yield a warning for each column with closed stores, at the first; of `dropped` records none is served."""
+        for name, (location, text) in self._first.items():
+            if count := sum(index not in dropped for index in self._closed[name]):
+                are, they_are = ("is", "it is") if count == 1 else ("are", "they are")
+                found = f"says that {counted(count, 'store')} {are} closed, but {they_are} served as open"
+                yield location.diagnostic(Issue("closed", f"{found}; make is_open of it with a mapping"), text)
+
+
+def _closed_text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else "true"
+
+
+_Batch: TypeAlias = tuple[str, Sequence[int], Callable[[], Sequence[int | None]]]
+
+
+class RecordPlaces:
+    """The files, numbers and lines of the records of a resource, by index: unreadable ones have none."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._starts: list[int] = []
+        self._batches: list[_Batch] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, batch: Batch, file: str) -> None:
+        """Add the records of the next batch."""
+        self._starts.append(self._count)
+        self._batches.append((file, batch.numbers, batch.lines))
+        self._count += len(batch.numbers)
+
+    def location(self, index: int, field: str) -> Location:
+        """Return the location of a field of a record."""
+        place = bisect_right(self._starts, index) - 1
+        file, numbers, lines = self._batches[place]
+        within = index - self._starts[place]
+        return Location(file, lines()[within], numbers[within], field)
+
+
+_CYCLE: Final = Issue("parent", "the company is its own ancestor")
+
+
+class ParentReference(msgspec.Struct, frozen=True):
+    """The parent of a company record; `company` is its identifier, None if the record is not served."""
+
+    company: str | None
+    parent: str
+    location: Location
+
+
+def parent_warnings(references: Sequence[ParentReference], companies: AbstractSet[str]) -> list[Diagnostic]:
+    """Return a warning for each parent that is not a company, and for each company in a cycle of parents."""
+    cyclic = _cyclic({each.company: each.parent for each in references if each.company is not None})
+    unknown = [
+        each.location.diagnostic(UNKNOWN_PARENT, each.parent) for each in references if each.parent not in companies
+    ]
+    return unknown + [each.location.diagnostic(_CYCLE, each.parent) for each in references if each.company in cyclic]
+
+
+def _cyclic(parents: Mapping[str, str]) -> set[str]:
+    """Return the companies that are their own ancestors."""
+    cyclic: set[str] = set()
+    visited_from: dict[str, str] = {}  # company -> the start of the walk that visited it first
+    for start in parents:
+        company = start
+        while company in parents and company not in visited_from:
+            visited_from[company] = start
+            company = parents[company]
+        while visited_from.get(company) == start and company not in cyclic:
+            cyclic.add(company)
+            company = parents[company]
+    return cyclic

@@ -1,6 +1,6 @@
 """Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
 from itertools import compress
 from math import inf
@@ -8,22 +8,69 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from service.engine.columns.column import join_keys
 from service.engine.table import Table
 from service.engine.table_builder import Duplicate, TableBuilder
-from service.files.spool import Spools
-from service.loading.batch_diagnostics import WHOLE_RECORD, BatchDiagnostics, DiagnosticCounts
+from service.loading.batch_diagnostics import (
+    WHOLE_RECORD,
+    BatchDiagnostics,
+    ClosedColumns,
+    DiagnosticCounts,
+    ParentReference,
+    RecordPlaces,
+    parent_warnings,
+)
 from service.loading.checks import PARENT, CheckedColumn, check_column
-from service.loading.closed_columns import ClosedColumns
-from service.loading.parent_companies import ParentReference, parent_warnings
-from service.loading.record_places import RecordPlaces
-from service.loading.searched_texts import company_texts, searched_texts
 from service.loading.store_warnings import store_warnings
-from service.model.kinds import FLAG
-from service.model.records import COMPANIES, CREATED_AT, Resource
-from service.reading.batches.batch import Batch, expand
-from service.reading.batches.diagnostics import Diagnostic, Issue
-from service.reading.fields.field_names import UnusedNames
-from service.reading.values.closing_day import utc_today
+from service.model.kinds import FLAG, POSTAL
+from service.model.records import COMPANIES, CREATED_AT, Company, Resource
+from service.reading.batch import Batch, Value, expand
+from service.reading.columns.field_names import UnusedNames
+from service.reading.columns.flags import utc_today
+from service.reading.diagnostics import Diagnostic, Issue
+from service.spool import Spools
+
+# An acute accent without a letter: NFKC decomposes the apostrophe U+00B4 to a space and this.
+_ACCENT = "\u0301".encode()
+
+
+def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
+    """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
+    for column in columns:
+        if column.field.searched and (column.field.is_list or not column.field.is_column):
+            yield column.field.name, join_keys(list(map(_joined, column.values)))
+        elif column.field.searched and column.field.kind is POSTAL:
+            yield column.field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
+        elif column.field.searched and _ACCENT in column.keys:
+            yield column.field.name, join_keys(list(map(_text, column.values)))
+
+
+def company_texts(companies: Table) -> dict[bytes, bytes]:
+    """Return the texts by which the stores of each company are searched, by its identifier."""
+    others = [field.name for field in COMPANIES.searched if field.name != COMPANIES.identifier]
+    decode = msgspec.json.Decoder(Company).decode
+    records = (decode(companies.row(row)) for row in range(len(companies)))
+    return {
+        record.company_id.encode(): " ".join(getattr(record, name) or "" for name in others).encode()
+        for record in records
+    }
+
+
+def _with_and_without_spaces(value: Value) -> str | None:
+    if not isinstance(value, str):
+        return None
+    joined = "".join(value.split())
+    return value if joined == value else f"{value} {joined}"
+
+
+def _joined(value: Value) -> str | None:
+    """Return the texts of a list as one."""
+    return " ".join(value) if isinstance(value, tuple) else _text(value)
+
+
+def _text(value: Value) -> str | None:
+    return value if isinstance(value, str) else None
+
 
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")
 _DUPLICATE: Final = Issue("duplicate", "an earlier record has this identifier but different content")

@@ -1,30 +1,35 @@
 """Load a data set: its tables, and a report of the errors and warnings in its files."""
 
 import gc
+import os.path
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from service.data_set import Dataset, Totals, describe_as_of
+from service.background import Progress, silent
+from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Rejected, Totals, describe_as_of
 from service.engine.table import Table
-from service.files.spool import Spools
 from service.loading.compiler import Compiler
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
-from service.progress import Progress, silent
-from service.read_options import AS_FOUND, ReadOptions
-from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, FileError
-from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
-from service.reading.resource_records import RecordReader
-from service.texts import printable
+from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError
+from service.reading.files.data_files import FileSet, StoredFile, read_data_set
+from service.reading.files.data_signature import is_file
+from service.reading.files.file_names import holds_data
+from service.reading.files.records import RecordReader
+from service.spool import Spools
+from service.texts import counted, printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _FIRST_PART: Final = 1 / 64  # of a file, by which the size of its records is estimated
@@ -192,3 +197,61 @@ def _garbage_collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def accept(loaded: Loaded, invalid: InvalidRecords) -> Dataset:
+    """Return a data set that can be served. Raises `Rejected` if a file cannot be used, or for invalid records."""
+    errors = loaded.report.errors
+    if loaded.dataset is not None and (not errors or invalid is InvalidRecords.SKIP):
+        return loaded.dataset
+    others = (sum(loaded.error_counts.values()) or len(errors)) - 1
+    why = f"{errors[0]} (and {others:,} more)" if others else str(errors[0])
+    raise Rejected(why, hint=_hint(loaded, of_records=any(error.record is not None for error in errors)))
+
+
+def check_command(loaded: Loaded) -> str:
+    """Return the command that lists all errors and warnings of a data set, safe to print."""
+    return printable(f"`store-directory check {shlex.quote(str(loaded.path))}{loaded.options}`")
+
+
+def _hint(loaded: Loaded, *, of_records: bool) -> str:
+    """Return the command that lists every error; "" if there is no such data set."""
+    if not os.path.isdir(loaded.path) and not (is_file(loaded.path) and holds_data(loaded.path)):  # noqa: PTH112 - Path.is_dir raises if a name is too long
+        return ""
+    skip = "; `--invalid skip` skips invalid records" if of_records else ""
+    return f"{check_command(loaded)} reports every error{skip}"
+
+
+_CODE: Final = attrgetter("code")
+
+
+class Group(msgspec.Struct, frozen=True):
+    """The errors or the warnings (`kind`) of one code: their number, and those in the report, at least one."""
+
+    kind: str
+    code: DiagnosticCode
+    count: int
+    listed: Sequence[Diagnostic]
+
+    def __str__(self) -> str:
+        """Return the code and the number: `range: 3 warnings`."""
+        return f"{self.code}: {counted(self.count, self.kind)}"
+
+
+def groups(loaded: Loaded) -> Iterator[Group]:
+    """Yield the errors, then the warnings, by code."""
+    report, counts = loaded.report, {**loaded.error_counts, **loaded.warning_counts}
+    for kind, diagnostics in (("error", report.errors), ("warning", report.warnings)):
+        for code, group in groupby(sorted(diagnostics, key=_CODE), key=_CODE):
+            listed = list(group)
+            yield Group(kind, code, counts.get(code, len(listed)), listed)
+
+
+def notes(loaded: Loaded) -> Iterator[str]:
+    """Yield the lines to log: skipped records, one line for each code, and the command that lists everything."""
+    if loaded.report.totals.skipped:
+        yield f"skipped {counted(loaded.report.totals.skipped, 'invalid record')}"
+    found = list(groups(loaded))
+    yield from (f"{group}, the first: {group.listed[0]}" for group in found)
+    if found:
+        yield f"{check_command(loaded)} reports every error and warning"

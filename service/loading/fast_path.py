@@ -1,17 +1,238 @@
 """The fast path for columns of plain cells: all cells of a column at once, as the lines of one text."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import reduce
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import UNSET
+from numpy.typing import NDArray
 
-from service.engine.column import KEY_END, NULL_KEY, join_keys
-from service.loading.date_times import parse_instants
-from service.loading.decimal_keys import decimal_keys
-from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_case, key_number, number_key
-from service.reading.batches.batch import Cell, Value, expand
+from service.engine.columns.column import KEY_END, NULL_KEY, join_keys
+from service.model.kinds import (
+    COMPLEMENT,
+    END,
+    IDENTIFIER,
+    INSTANT,
+    MOST_SCALE,
+    NUMBER,
+    POINT_SCALE,
+    POSTAL,
+    Kind,
+    fold_case,
+    key_number,
+    number_key,
+)
+from service.reading.batch import Cell, Value, expand
+
+_Chars: TypeAlias = NDArray[np.uint8]  # character index x text
+_Texts: TypeAlias = NDArray[np.bytes_]
+
+_TEMPLATE: Final = np.frombuffer(b"2000-01-01T00:00:00.000000", np.uint8)[:, np.newaxis]
+_TEMPLATE_DIGITS: Final = np.isin(_TEMPLATE, np.arange(ord("0"), ord("9") + 1))
+_DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # lengths of a prefix of the template
+_TIMES: Final = (_MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1))  # where a time may end
+_ZERO_FRACTION: Final = b".000000"
+_OFFSET: Final = len("+00:00")
+_POSITIONS: Final = np.arange(_WHOLE + _OFFSET)[:, np.newaxis]  # of characters
+_LINE_END: Final = ord("\n")
+_PADDING: Final = " " * len(_POSITIONS)  # after the last text, so that each position is in the array
+_ENDS: Final = np.isin(np.arange(_WHOLE + _OFFSET + 1), _TIMES)  # by length, whether a time may end there
+_PARTS: Final = tuple(slice(*ends) for ends in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
+_MONTHS, _HOURS, _MINUTES, _SECONDS = 12, 24, 60, 60
+_EPOCH: Final = 1970  # numpy's
+_MIN, _MAX = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
+
+
+def parse_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None:
+    """Return date-times as served, and their normalized keys.
+
+    None if one of them is invalid, or has a format that only the slow path supports.
+    """
+    try:
+        chars = _to_chars(texts)
+        stops, zones = _split_zones(chars)
+        full, offsets = _complete(chars, stops), _offsets(zones)
+        minutes = _minutes(full)
+    except ValueError:  # raised for characters beyond ASCII, too
+        return None
+    utc = np.subtract(minutes, offsets)
+    if ((utc < _MIN) | (utc > _MAX)).any():
+        return None
+    whole = _without_zero_fraction(_to_texts(full))
+    values = np.strings.add(whole, np.where(offsets.astype(bool), zones, b"Z"))
+    shifted = np.flatnonzero(offsets)
+    minutes_in_utc = np.datetime_as_string(utc[shifted]).astype(np.bytes_)
+    whole[shifted] = _without_zero_fraction(np.strings.add(minutes_in_utc, _to_texts(full[_MINUTE:, shifted])))
+    return b"\n".join([*values.tolist(), b""]).decode().split("\n")[:-1], whole.tolist()
+
+
+def _to_chars(texts: Sequence[str]) -> _Chars:
+    """Return texts as an array of characters, padded with 0. Raises ValueError if one is too long."""
+    joined = "\n".join([*texts, _PADDING])
+    lines = np.frombuffer(joined.encode("ascii"), np.uint8)
+    ends = np.flatnonzero(lines == _LINE_END)
+    lengths = np.diff(ends, prepend=-1) - 1
+    if len(ends) != len(texts) or lengths.max(initial=0) > len(_POSITIONS) or "\0" in joined:
+        raise ValueError
+    return np.where(lengths > _POSITIONS, lines[_POSITIONS + (ends - lengths)], 0)
+
+
+def _to_texts(chars: _Chars) -> _Texts:
+    """Return the texts of an array of characters."""
+    return np.ascontiguousarray(chars.T).view(f"S{len(chars)}")[:, 0]
+
+
+def _split_zones(chars: _Chars) -> tuple[NDArray[np.intp], _Texts]:
+    """Return where the zone of each text begins, and the zones: an offset, `Z` or nothing."""
+    lengths = np.count_nonzero(chars, axis=0)
+    last = np.take_along_axis(chars, lengths - np.arange(_OFFSET, 0, -1)[:, np.newaxis], axis=0)
+    offset = ((last[0] == ord("+")) | (last[0] == ord("-"))) & (last[3] == ord(":"))
+    zones = np.where(offset, _to_texts(last), np.where(last[-1] == ord("Z"), b"Z", b""))
+    stops = lengths - np.strings.str_len(zones)
+    if not (_ENDS[stops] | ((stops == _DATE) & (stops == lengths))).all():
+        raise ValueError
+    return stops, zones
+
+
+def _complete(chars: _Chars, stops: NDArray[np.intp]) -> _Chars:
+    """Return date-times without zones, completed to microseconds. Raises ValueError if one is malformed."""
+    full = np.where(np.arange(_WHOLE)[:, np.newaxis] < stops, chars[:_WHOLE], _TEMPLATE)
+    full[_DATE, full[_DATE] == ord(" ")] = ord("T")
+    if not np.where(_TEMPLATE_DIGITS, _are_digits(full), full == _TEMPLATE).all():
+        raise ValueError
+    return full
+
+
+def _minutes(full: _Chars) -> NDArray[np.datetime64]:
+    """Return complete date-times as minutes. Raises ValueError if one does not exist.
+
+    They are computed by arithmetic: numpy's own cast raises without holding the GIL, which crashes the process.
+    """
+    year, month, day, hour, minute, second = (_number(full[part]) for part in _PARTS)
+    months = ((year - _EPOCH) * _MONTHS + month - 1).astype("M8[M]")
+    days = months.astype("M8[D]") + (day - 1)
+    valid = (year > 0) & (month > 0) & (month <= _MONTHS) & (day > 0) & (days.astype("M8[M]") == months)
+    if not (valid & (hour < _HOURS) & (minute < _MINUTES) & (second < _SECONDS)).all():
+        raise ValueError
+    minutes: NDArray[np.datetime64] = days.astype("M8[m]") + (hour * _MINUTES + minute)
+    return minutes
+
+
+def _number(digits: _Chars) -> NDArray[np.int64]:
+    """Return the numbers that digits represent."""
+    return reduce(lambda number, digit: number * 10 + digit, digits.astype(np.int64) - ord("0"))
+
+
+def _offsets(zones: _Texts) -> NDArray[np.timedelta64]:
+    """Return the offsets of zones from UTC. Raises ValueError if one is invalid."""
+    numeric = np.flatnonzero(np.strings.str_len(zones) == _OFFSET)
+    chars = zones[numeric].view(np.uint8).reshape(-1, _OFFSET).T
+    tens, ones = chars[[1, 4]], chars[[2, 5]]
+    hours, minutes = ((tens - ord("0")) * 10 + ones - ord("0")).astype(np.int64)
+    if not (_are_digits(tens) & _are_digits(ones)).all() or (hours >= _HOURS).any() or (minutes >= _MINUTES).any():
+        raise ValueError
+    offsets = np.zeros(len(zones), "m8[m]")
+    offsets[numeric] = np.where(chars[0] == ord("-"), -1, 1) * (hours * _MINUTES + minutes)
+    return offsets
+
+
+def _are_digits(chars: _Chars) -> NDArray[np.bool_]:
+    return (chars >= ord("0")) & (chars <= ord("9"))
+
+
+def _without_zero_fraction(full: _Texts) -> _Texts:
+    """Return date-times without their fraction where it is zero."""
+    return np.where(np.strings.endswith(full, _ZERO_FRACTION), full.astype(f"S{_SECOND}"), full)
+
+
+_Integers: TypeAlias = NDArray[np.int64]
+
+_NEWLINE, _MINUS, _POINT, _ZERO, _NINE = b"\n-.09"
+_POSITIVE, _NEGATIVE = b"20"  # what keys begin with
+_COMPLEMENT: Final = np.frombuffer(COMPLEMENT, np.uint8)
+_WHOLE_DIGITS: Final = 3  # of degrees
+_MOST_ZEROS: Final = 16
+
+
+def decimal_keys(lines: bytes, null: int, most: float | None) -> bytes | None:
+    """Return the keys of decimals, in the format of `join_keys`; `null` is the one character of a line without a value.
+
+    None if one of the lines is no decimal without an exponent, is zero, or not clearly less than `most` from zero.
+    """
+    data = np.frombuffer(lines, np.uint8)
+    ends = (data == _NEWLINE).nonzero()[0]
+    starts = np.append(0, ends[:-1] + 1)[: len(ends)]
+    negative, empty = data[starts] == _MINUS, data[starts] == null
+    digits, points = (data >= _ZERO) & (data <= _NINE), (data == _POINT).nonzero()[0]
+    with_point = ends.searchsorted(points)
+    known = sum(map(np.count_nonzero, (digits, negative, empty))) + len(points) + len(ends)
+    if known != len(data) or (with_point[1:] == with_point[:-1]).any():
+        return None
+    point = ends.copy()
+    point[with_point] = points
+    stops = np.where(empty, starts, ends)
+    found = _without_zeros(data, starts + negative, stops)
+    if found is None or ((found[0] >= found[1]) & ~empty).any():
+        return None
+    first, stop = found
+    scales = point - first + (point < first)
+    if (abs(scales) > MOST_SCALE).any() or (most is not None and not _are_less(data, first, scales, most)):
+        return None
+    counts = np.where(empty, 0, stop - first - ((first < point) & (point < stop)))
+    inside = np.zeros(len(data) + 1, np.int8)
+    inside[first] += 1
+    inside[stop] -= 1
+    chosen = data[(inside.cumsum(dtype=np.int8)[:-1] > 0) & digits]
+    return _join(np.where(np.repeat(negative, counts), _COMPLEMENT[chosen], chosen), counts, scales, negative, empty)
+
+
+def _without_zeros(data: NDArray[np.uint8], first: _Integers, stop: _Integers) -> tuple[_Integers, _Integers] | None:
+    """Return where the digits of decimals begin and stop, without zeros at both ends; None if there are many."""
+    for _ in range(_MOST_ZEROS):
+        before, after = data[first], data[stop - 1]
+        leading = (first < stop) & ((before == _ZERO) | (before == _POINT))
+        trailing = (first + leading < stop) & ((after == _ZERO) | (after == _POINT))
+        if not (leading.any() or trailing.any()):
+            return first, stop
+        first, stop = first + leading, stop - trailing
+    return None
+
+
+def _are_less(data: NDArray[np.uint8], first: _Integers, scales: _Integers, most: float) -> bool:
+    """Return whether the whole numbers that decimals begin with are less than `most`."""
+    whole = np.zeros(len(first), np.int64)
+    for place in range(_WHOLE_DIGITS):
+        at = np.minimum(first + place, len(data) - 1)
+        whole = np.where(place < scales, whole * 10 + data[at] - _ZERO, whole)
+    return not ((scales > _WHOLE_DIGITS) | (whole >= most)).any()
+
+
+def _join(
+    digits: NDArray[np.uint8],
+    counts: _Integers,
+    scales: _Integers,
+    negative: NDArray[np.bool_],
+    empty: NDArray[np.bool_],
+) -> bytes:
+    """Return keys of sign, scale and digits, each with its end; of an empty line the key of no value."""
+    ends = np.where(empty, len(NULL_KEY + KEY_END), 2 + counts + negative + len(KEY_END)).cumsum()
+    starts = np.append(0, ends[:-1])[: len(ends)]
+    keys, is_digit = (
+        np.empty(int(ends[-1]) if len(ends) else 0, np.uint8),
+        np.ones(int(ends[-1]) if len(ends) else 0, np.bool_),
+    )
+    for others in (starts, starts + 1, ends - 1, ends[negative] - 2):
+        is_digit[others] = False
+    keys[is_digit] = digits
+    keys[starts] = np.where(empty, NULL_KEY[0], np.where(negative, _NEGATIVE, _POSITIVE))
+    scale = np.where(empty, 0, scales + POINT_SCALE).astype(np.uint8)
+    keys[starts + 1] = np.where(negative, _COMPLEMENT[scale], scale)
+    keys[ends[negative] - 2] = END
+    keys[ends - 1] = KEY_END[0]
+    return keys.tobytes()
+
 
 _NULL_LINE: Final = "\x7f"  # not printable, so no cell here contains it, and nothing folds to it
 _TO_KEYS: Final = bytes.maketrans(f"\n{_NULL_LINE}".encode(), KEY_END + NULL_KEY)
@@ -32,7 +253,7 @@ def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str]
     plain date-time, or is a number outside `bounds` (the keys of the minimum and maximum).
     """
     try:
-        texts, joined = _join(cells)
+        texts, joined = _as_lines(cells)
     except TypeError:
         return None
     if kind is INSTANT:
@@ -54,7 +275,7 @@ def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str]
     return PlainColumn(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
 
 
-def _join(cells: Sequence[Any]) -> tuple[Sequence[str], str]:
+def _as_lines(cells: Sequence[Any]) -> tuple[Sequence[str], str]:
     """Return cells as texts, and these as one. Raises TypeError if a cell is neither a text nor None."""
     try:
         return cells, "".join(cells)

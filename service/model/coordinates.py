@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
-from service.model.kinds import NUMBER_PATTERN
+from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE, NUMBER_PATTERN
 
 MAX_ZOOM: Final = 22
 _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"

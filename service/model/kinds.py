@@ -13,7 +13,9 @@ from typing import Final
 
 import msgspec
 
-from service.model.degrees import MAX_LONGITUDE
+MAX_LATITUDE: Final = 90
+MAX_LONGITUDE: Final = 180
+
 
 NUMBER_PATTERN: Final = re.compile(r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,3}))?")
 INSTANT_PATTERN: Final = re.compile(

@@ -14,7 +14,7 @@ from service.model.errors import (
     RequestError,
     URITooLong,
 )
-from service.model.parameter import Parameter
+from service.model.search_parameters import Parameter
 
 # The version of the data, in every response from the data.
 VERSION_HEADER: Final = "X-Dataset-Version"

@@ -12,9 +12,18 @@ from msgspec import UNSET, UnsetType
 
 from service.model.coordinates import MAX_ZOOM
 from service.model.kinds import FLAG, Kind, parse_flag
-from service.model.parameter import InvalidValue, Parameter, is_given, once, once_if_given
 from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Field, Resource
-from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
+from service.model.search_parameters import (
+    BBOX,
+    NEAR,
+    RADIUS,
+    InvalidValue,
+    Parameter,
+    is_given,
+    once,
+    once_if_given,
+    words_parameter,
+)
 
 MAX_LIMIT: Final = 1000
 _FEW_DIGITS: Final = 10

@@ -9,9 +9,9 @@ from msgspec import UNSET, UnsetType
 
 from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent, ValidationError
-from service.model.parameter import InvalidValue, Parameter, is_given
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.records import CREATED_AT, DISTANCE, Resource
+from service.model.search_parameters import InvalidValue, Parameter, is_given
 from service.model.words import Term
 
 

@@ -1,13 +1,20 @@
 """The sockets that the service listens on."""
 
 import errno
+import os
+import resource
 import socket
+import stat
+from contextlib import suppress
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from service.files import locked_folder
 from service.settings import HIGHEST_PORT
+from service.web.connections.limits import Limits
 
 # Wildcard addresses: their family, and the address at which the machine itself reaches them.
 _WILDCARDS: Final = {"0.0.0.0": ("IPv4", "127.0.0.1"), "::": ("IPv6", "::1")}
@@ -125,3 +132,116 @@ def _bind(unbound: socket.socket, address: tuple[str | int, ...], *, shared: boo
         unbound.close()
         raise
     return unbound
+
+
+UNIX_SCHEME: Final = "unix:"
+# Only the owner and the group of the file can connect.
+_UMASK: Final = 0o117
+# Until the server sets its own.
+_BACKLOG: Final = 1024
+
+
+class UnixListener(Listener, frozen=True):
+    """A Unix socket that all workers share.
+
+    identity  device and inode of its file, so that no other file is removed
+    owner     id of the process that created it
+    """
+
+    file: Path = Path()
+    identity: tuple[int, int] = (0, 0)
+    owner: int = 0
+
+    @property
+    def url(self) -> str:
+        """The path of the file after `unix:`."""
+        return f"{UNIX_SCHEME}{self.file}"
+
+    @property
+    def address(self) -> str:
+        """The same as `url`."""
+        return self.url
+
+    @property
+    def is_local(self) -> bool:
+        """True: a Unix socket is not reachable over a network."""
+        return True
+
+    def duplicate(self) -> Listener:
+        """Return this listener: all workers share its socket."""
+        return self
+
+    def clean_up(self) -> None:
+        """Remove the file, if it is still that of this socket."""
+        if os.getpid() == self.owner:
+            with suppress(OSError), locked_folder(self.file.parent):
+                if _identity(self.file) == self.identity:
+                    self.file.unlink()
+
+
+def bind_unix(path: str) -> UnixListener:
+    """Listen at a path, replacing a socket on which no process listens any more. Raises `CannotListen`.
+
+    A lock of the folder prevents services that start or end at the same time from removing each other's socket.
+    """
+    file = Path(path).absolute()
+    bound = socket.socket(socket.AF_UNIX)
+    try:
+        with locked_folder(file.parent):
+            _remove_stale(file)
+            mask = os.umask(_UMASK)
+            try:
+                bound.bind(str(file))
+            finally:
+                os.umask(mask)
+            bound.listen(_BACKLOG)
+            bound.setblocking(False)
+            return UnixListener((bound,), file=file, identity=_identity(file), owner=os.getpid())
+    except OSError as error:
+        bound.close()
+        raise CannotListen(f"cannot listen on {UNIX_SCHEME}{file}: {error.strerror or error}") from error
+
+
+def _remove_stale(file: Path) -> None:
+    """Remove the file of a socket on which no process listens. Raises OSError if it is anything else."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(file.lstat().st_mode):
+            raise FileExistsError(0, "it exists and is not a socket")
+        with socket.socket(socket.AF_UNIX) as client, suppress(ConnectionRefusedError):
+            client.settimeout(1)  # connecting blocks while the backlog is full
+            client.connect(str(file))
+            raise OSError(0, "another process is listening there")
+        file.unlink()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.lstat()
+    return found.st_dev, found.st_ino
+
+
+# Descriptors for other uses than public connections: files, fetches, connections to the admin address.
+_RESERVE: Final = 256
+
+
+class TooFewDescriptors(Exception):
+    """The limit is too low for the requested connections. The message has the highest possible number."""
+
+
+def raise_descriptor_limit(connections: int | None) -> int:
+    """Raise the soft limit of this process and its workers as far as needed; return the maximum of connections.
+
+    The default is that of `Limits`, or less if the hard limit requires it. Raises `TooFewDescriptors`.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = _descriptors(hard) - min(_RESERVE, _descriptors(hard) // 2)
+    most = max(1, min(Limits().connections, room)) if connections is None else connections
+    if connections is not None and connections > room:
+        raise TooFewDescriptors(f"a process can have at most {room:,} (ulimit -Hn allows {hard:,} descriptors)")
+    needed = min(most + _RESERVE, _descriptors(hard))
+    if _descriptors(soft) < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    return most
+
+
+def _descriptors(limit: int) -> int:
+    return 1 << 30 if limit == resource.RLIM_INFINITY else limit

@@ -1,12 +1,19 @@
 """The log of the service, on standard error."""
 
+import errno
 import json
 import logging
+import os
 import sys
-from typing import Final
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from pathlib import Path
+from threading import Event, Thread
+from typing import Final, Generic, TypeVar
 
+from service.files import locked
 from service.texts import printable
-from service.web.telemetry.access_log import timestamp
+from service.web.pipeline.access_log import timestamp
 
 _NANOSECONDS: Final = 1_000_000_000
 
@@ -44,3 +51,114 @@ class _Json(logging.Formatter):
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info).encode("utf-8", "backslashreplace").decode()
         return json.dumps(entry)  # ASCII only, with control characters escaped
+
+
+STANDARD_OUTPUT: Final = "-"
+
+# Lines are written in batches at this interval.
+_FLUSH_SECONDS: Final = 0.1
+# Lines that a slow file or reader can hold up, of some 300 bytes each. Further ones are dropped.
+_MAX_QUEUED_LINES: Final = 32_768
+# Timeout of the last write when the process ends.
+_CLOSE_SECONDS: Final = 1
+_log = logging.getLogger(__name__)
+
+Entry = TypeVar("Entry")
+
+
+class AccessLogFile(Generic[Entry]):
+    """Appends entries, as lines, to a file in a separate thread, so that a slow disk or reader delays no request.
+
+    Each batch opens the file, so that one that was renamed or removed, as by log rotation, is created again. Lines of
+    several processes do not mix: a lock serializes their writes, and a write that fails midway is undone and retried.
+    """
+
+    def __init__(self, name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]) -> None:
+        """Write entries, encoded as lines, to a file, or to standard output if the name is `-`. Raises OSError."""
+        self._name = name
+        self._lock = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._encode = encode
+        self._entries: list[Entry] = []
+        self._batch = b""
+        self._closing = Event()
+        self._thread = Thread(target=self._run, name="access log", daemon=True)  # never delays the exit
+        self._thread.start()
+
+    def write(self, entry: Entry) -> bool:
+        """Queue an entry without blocking; return whether there was room for it."""
+        if len(self._entries) >= _MAX_QUEUED_LINES:
+            return False
+        self._entries.append(entry)
+        return True
+
+    def close(self) -> None:
+        """Write the queued lines, with a timeout."""
+        self._closing.set()
+        self._thread.join(_CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        closing, logged = False, ""
+        while not closing:
+            closing = self._closing.wait(_FLUSH_SECONDS)
+            try:
+                self._flush()
+                logged = ""
+            except OSError as error:
+                if str(error) != logged:
+                    logged = str(error)
+                    _log.error("the access log cannot be written: %s", error.strerror)
+
+    def _flush(self) -> None:
+        if not self._batch:
+            entries = self._entries[:]
+            self._batch = self._encode(entries)
+            del self._entries[: len(entries)]  # others were appended meanwhile
+        if self._batch:
+            with locked(self._lock), open(_open(self._name), "wb", buffering=0) as file:
+                self._append(file.fileno())
+
+    def _append(self, file: int) -> None:
+        size, batch = os.fstat(file).st_size, self._batch
+        try:
+            while self._batch:
+                self._batch = self._batch[os.write(file, self._batch) :]
+        except OSError:
+            written = len(batch) - len(self._batch)
+            if written and os.fstat(file).st_size == size + written:  # nobody else appended; the size of a pipe is 0
+                os.ftruncate(file, size)
+                os.lseek(file, size, os.SEEK_SET)  # of standard output, which stays open
+                self._batch = batch
+            raise
+
+
+def access_log(
+    name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]
+) -> AbstractContextManager[AccessLogFile[Entry] | None]:
+    """Open the access log, None without a name; the context closes it. Raises OSError."""
+    return closing(AccessLogFile(name, lock_file, encode)) if name else nullcontext()
+
+
+def checked_access_log(name: str) -> ExitStack:
+    """Check that the access log can be written, creating its file. Raises OSError if not, or if a pipe has no reader.
+
+    The result keeps a pipe open: its reader would see its end once no process has it open for writing.
+    """
+    kept = ExitStack()
+    if name:
+        kept.callback(os.close, _open(name))
+        if not Path(name).is_fifo():
+            kept.close()
+    return kept
+
+
+def _open(name: str) -> int:
+    if name == STANDARD_OUTPUT:
+        return os.dup(1)
+    try:
+        file = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o640)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # of a non-blocking open; a blocking one would wait for a reader
+            error.strerror = "no process reads from this pipe or socket"
+        raise
+    os.set_blocking(file, True)
+    return file

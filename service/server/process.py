@@ -13,24 +13,20 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from service.access.key_file_follower import KeyFileFollower
-from service.access.keyring import Keyring
-from service.progress import Progress
-from service.server.access_log_file import access_log
+from service.access.keyring import KeyFileFollower, Keyring
+from service.background import Progress
+from service.publishing.publisher import Publisher
+from service.publishing.snapshot import SnapshotHolder, follow_publications
+from service.publishing.source import Source
+from service.publishing.worker_slots import WorkerSlot
+from service.publishing.workspace import Publication, Workspace
+from service.server.console import ServiceManager, StartupMessage, shown_progress
 from service.server.listener import Listener
-from service.server.progress_bar import shown_progress
-from service.server.service_manager import ServiceManager
-from service.server.startup_message import StartupMessage
+from service.server.log import access_log
 from service.settings import Settings
-from service.snapshot.publication import Publication
-from service.snapshot.publisher import Publisher
-from service.snapshot.snapshot import SnapshotHolder, follow_publications
-from service.snapshot.worker_slots import WorkerSlot
-from service.snapshot.workspace import Workspace
-from service.sources.source import Source
 from service.web.connections.limits import Limits
+from service.web.pipeline.access_log import AccessLogWriter, encode_lines
 from service.web.pipeline.auth import api_key_authentication, no_authentication
-from service.web.telemetry.access_log import AccessLogWriter, encode_lines
 
 if TYPE_CHECKING:
     from service.web.site import Site
@@ -215,7 +211,7 @@ async def _beat(heartbeat: Callable[[], None]) -> None:
 async def _check_rate_store(plan: ServeSetup) -> None:
     """Warn if the rate store does not respond: otherwise the first limited request would be the first to show it."""
     if plan.settings.rate_store and plan.workspace.first("rate-store"):
-        from service.access.redis_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - few runs need it
+        from service.access.rate_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - few runs need it
 
         store = RedisLimiter(plan.settings.rate_store)
         try:

@@ -12,10 +12,10 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
-from service.data_set import Rejected
+from service.dataset import Rejected
+from service.server.console import ServiceManager
 from service.server.listener import Listener
 from service.server.process import ServeSetup, import_web, run
-from service.server.service_manager import ServiceManager
 
 # Time that a worker has to end, in addition to the time to drain, before it is killed.
 _GRACE_SECONDS: Final = 15

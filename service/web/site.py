@@ -10,25 +10,20 @@ from aiohttp import web
 
 from service.model.attributes import Schema
 from service.model.openapi import openapi_document
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
-from service.web.endpoints.cluster_route import cluster_route
-from service.web.endpoints.documents import document_routes
-from service.web.endpoints.explorer_files import explorer_routes
-from service.web.endpoints.metrics import METRICS_PATH, metrics_route
-from service.web.endpoints.probes import probe_routes
+from service.web.endpoints.clusters import cluster_route
+from service.web.endpoints.documents import document_routes, explorer_routes, start_route
+from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.endpoints.start_page import start_route
 from service.web.endpoints.whole_results import whole_result_routes
-from service.web.headers.forwarded import parse_trusted_proxies
+from service.web.http.forwarded import parse_trusted_proxies
+from service.web.pipeline.access_log import AccessLogWriter, Observer
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
-from service.web.telemetry.access_log import AccessLogWriter
-from service.web.telemetry.counters import UNMATCHED, Counters
-from service.web.telemetry.key_counters import KeyCounters
-from service.web.telemetry.observer import Observer
+from service.web.pipeline.counters import UNMATCHED, Counters, KeyCounters
 
 # Connections that may wait to be accepted; the system may allow fewer.
 _BACKLOG: Final = 1024

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from service.access.api_key import digest, new_key
-from service.access.key_entries import KeyEntry
+from service.access.key_file import KeyEntry
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -3,8 +3,7 @@
 from fractions import Fraction
 from math import ceil
 
-from service.access.request_rate import Rate
-from service.access.token_bucket import RateDecision
+from service.access.token_bucket import Rate, RateDecision
 
 
 class Clock:

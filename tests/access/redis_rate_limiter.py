@@ -4,11 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_limiter import RateLimiter
-from service.access.redis_limiter import RedisLimiter
-from service.access.request_rate import Rate
-from service.access.token_bucket import RateDecision
+from service.access.rate_limiter import RateLimiter, RedisLimiter
+from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
 
 
 @asynccontextmanager

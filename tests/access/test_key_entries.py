@@ -8,8 +8,8 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from service.access.api_key import digest, new_key
-from service.access.key_entries import (
+from service.access.api_key import Principal, digest, new_key
+from service.access.key_file import (
     MAX_FILE_BYTES,
     KeyEntry,
     KeyFileError,
@@ -18,8 +18,7 @@ from service.access.key_entries import (
     read_keys,
     revoke_key,
 )
-from service.access.principal import Principal
-from service.access.request_rate import Rate
+from service.access.token_bucket import Rate
 from tests.access.example_keys import DAY, NOW, entry
 
 VALID = encode_keys([entry(), entry(name="other", rate="5/min", burst=9, expires_at=NOW, revoked_at=NOW)])

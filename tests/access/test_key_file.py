@@ -15,8 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from service.access.key_entries import KeyFileError, add_key, encode_keys, read_keys
-from service.access.key_file import change_keys, is_open_to_others, read_content, read_signature
+from service.access.key_file import (
+    KeyFileError,
+    add_key,
+    change_keys,
+    encode_keys,
+    is_open_to_others,
+    read_content,
+    read_keys,
+    read_signature,
+)
 from tests.access.example_keys import entry
 from tests.killed import killable
 from tests.program import SECONDS
@@ -28,7 +36,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from service.access.key_file import change_keys
-from service.access.key_entries import add_key
+from service.access.key_file import add_key
 from tests.access.example_keys import entry
 for number in range(int(sys.argv[3])):
     change = partial(add_key, entry=entry(name=f"{sys.argv[1]}-{number}"))

@@ -13,11 +13,9 @@ from time import time
 
 import pytest
 
-from service.access.key_entries import add_key, encode_keys, revoke_key
-from service.access.key_file import change_keys
-from service.access.key_file_follower import KeyFileFollower
-from service.access.keyring import Keyring
-from service.access.principal import Principal, static_principals
+from service.access.api_key import Principal, static_principals
+from service.access.key_file import add_key, change_keys, encode_keys, revoke_key
+from service.access.keyring import KeyFileFollower, Keyring
 from service.model.errors import Unauthorized
 from service.web.pipeline.auth import api_key_authentication
 from tests.access.example_keys import entry

@@ -4,9 +4,8 @@ from contextlib import ExitStack
 
 from hypothesis import given, settings, strategies as st
 
-from service.access.memory_limiter import MemoryLimiter
 from service.access.rate_limiter import LocalBound
-from service.access.request_rate import Rate
+from service.access.token_bucket import MemoryLimiter, Rate
 from tests.access.gcra_model import Clock
 
 RATES = st.builds(Rate, st.sampled_from((1, 2, 4)), st.sampled_from((1, 60)), st.integers(1, 6))

@@ -4,8 +4,7 @@ from itertools import combinations_with_replacement
 
 from hypothesis import given, strategies as st
 
-from service.access.memory_limiter import MAX_KEYS, MemoryLimiter
-from service.access.request_rate import Rate
+from service.access.token_bucket import MAX_KEYS, MemoryLimiter, Rate
 from tests.access.gcra_model import Bucket, Clock
 
 # Intervals and clock steps that are exact as floats, so that neither the model nor the limiter rounds.

@@ -6,12 +6,9 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_limiter import RateLimiter
-from service.access.redis_limiter import MAX_CONCURRENT, RedisLimiter
-from service.access.request_rate import Rate
-from service.access.token_bucket import RateDecision
-from service.web.connections.started_coroutine import resume
+from service.access.rate_limiter import MAX_CONCURRENT, RateLimiter, RedisLimiter
+from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
+from service.web.connections.scheduling import resume
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, responding, silent
 from tests.access.redis_rate_limiter import redis_rate_limiter, take_concurrently
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.access.redis_limiter import RedisFailed, RedisLimiter
+from service.access.rate_limiter import RedisFailed, RedisLimiter
 from tests.access.fake_redis import Fake, silent
 
 GOOD = (

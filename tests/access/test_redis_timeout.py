@@ -5,7 +5,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from service.access.redis_limiter import redis_timeout
+from service.access.rate_limiter import redis_timeout
 
 SECONDS = 0.05
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.access.request_rate import MAX_REQUESTS, Rate, parse_rate
+from service.access.token_bucket import MAX_REQUESTS, Rate, parse_rate
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 

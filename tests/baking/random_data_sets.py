@@ -9,8 +9,8 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import write_baked
-from service.data_set import Dataset
-from service.engine.string_array import StringArray
+from service.dataset import Dataset
+from service.engine.columns.column import StringArray
 from service.engine.table import Table
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource

@@ -10,12 +10,12 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import map_file
-from service.data_set import Totals
-from service.engine.page import page
+from service.dataset import Totals
+from service.engine.results import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
-from service.sampling.sample_data_set import write_sample
+from service.sampling.sample_dataset import write_sample
 from tests.baking.random_data_sets import RandomDataSet, baked_file, contents, data_sets, loaded, write_manifest
 from tests.directory import company, store, write_directory
 from tests.engine.oracle import Pairs

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.data_set import Rejected
+from service.dataset import Rejected
 from tests.baking.random_data_sets import small_file
 from tests.thoroughness import some_of
 

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from service.baking.baked_file import write_baked
-from service.engine.page import page
+from service.engine.results import page
 from service.loading.dataset import load
 from service.model.kinds import fold
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.sampling.sample_data_set import SampleFormat, write_sample
+from service.sampling.sample_dataset import SampleFormat, write_sample
 from tests.baking.random_data_sets import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 from tests.engine.ranked_keys import IN_FILES

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from service.baking import file_copy
+from service.baking import layout as file_copy
 from service.baking.baked_file import read_baked
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from tests.baking.random_data_sets import small_file

@@ -13,17 +13,14 @@ from hypothesis import given, strategies as st
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
 from service.baking.validation import is_sorted, validate_column, validate_identifiers, validate_projection
-from service.data_set import Dataset
-from service.engine.column import Column
-from service.engine.map_clusters import map_clusters
-from service.engine.page import page
-from service.engine.string_array import StringArray
-from service.engine.z_order import zooms_of
-from service.model.envelope import Facet
-from service.model.features import ClusterCollection
+from service.dataset import Dataset
+from service.engine.columns.column import Column, StringArray
+from service.engine.geography.z_order import zooms_of
+from service.engine.results import map_clusters, page
+from service.model.envelope import ClusterCollection, Facet
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
-from service.web.requests.request_target import query_pairs
+from service.web.http.request import query_pairs
 from tests.baking.random_data_sets import loaded, random_data_set
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory

@@ -6,8 +6,7 @@ from typing import Any
 import click
 import pytest
 
-from service.commands.authentication import resolve_authentication
-from service.commands.serve import serve
+from service.commands.serve import resolve_authentication, serve
 
 KEY = ("--api-key", "k")
 KEY_FILE = ("--key-file", "keys.json")

@@ -14,7 +14,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
-from service.data_set import Totals
+from service.dataset import Totals
 from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, start_error, usage
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.random_data_sets import baked_file, random_data_set
 from tests.declared_attributes import DECLARED, PREFIX, mapping

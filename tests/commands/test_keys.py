@@ -12,8 +12,7 @@ import orjson
 import pytest
 
 from service.access.api_key import new_key
-from service.commands.authentication import warn_about_keys
-from service.commands.serve import serve
+from service.commands.serve import serve, warn_about_keys
 from service.settings import Settings
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, serving, usage
 from tests.run.generations import Generation

@@ -18,8 +18,7 @@ import pytest
 
 from service import __version__
 from service.baking.baked_file import FORMAT
-from service.setting import Group
-from service.settings import SETTINGS
+from service.settings import SETTINGS, Group
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.inspect import FloatType, IntType
 
-from service.setting import Setting
-from service.settings import SETTINGS
+from service.settings import SETTINGS, Setting
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import serving, usage

@@ -1,7 +1,7 @@
 """The service, where every query that looks at rows is a long one, and a key has one at a time."""
 
 from service.__main__ import main
-from service.engine import long_work
+from service.engine.columns import long_work
 from service.web.pipeline import long_queries
 
 if __name__ == "__main__":

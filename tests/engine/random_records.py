@@ -8,8 +8,8 @@ from random import Random
 import msgspec
 from hypothesis import strategies as st
 
-from service.engine.column import join_keys
-from service.engine.page import page
+from service.engine.columns.column import join_keys
+from service.engine.results import page
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.model.envelope import Facet as EncodedFacet

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from service.engine.column import join_keys
-from service.engine.ranking import Codes, rank
-from service.engine.string_array import StringArray
-from service.files.spool import Spools
+from service.engine.columns.column import StringArray, join_keys
+from service.engine.columns.ranking import Codes, rank
+from service.spool import Spools
 
 # Spools of which each has a byte in memory. Their files are many, and on a disk take longer than all the rest.
 IN_FILES: Final = Spools(Path("/dev/shm"), 1 << 10)  # noqa: S108 - such a file has no name

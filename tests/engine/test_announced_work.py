@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from service.engine.long_work import LongWork, at_once
-from service.engine.map_clusters import map_clusters
-from service.engine.page import feature_page, page
+from service.engine.columns.long_work import LongWork, at_once
+from service.engine.results import feature_page, map_clusters, page
 from service.engine.table import Table
 from service.model.coordinates import Box
 from service.model.query import Filter, Query

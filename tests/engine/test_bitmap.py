@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import count_between, edges_of_runs, is_set, pack, positions, unpack
+from service.engine.columns.selection import count_between, edges_of_runs, is_set, pack, positions, unpack
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from service.engine.bounded_cache import ENTRY_BYTES, BoundedCache
+from service.engine.columns.bounded_cache import ENTRY_BYTES, BoundedCache
 
 SIZE = st.integers(ENTRY_BYTES, ENTRY_BYTES + 200)  # of a value and its entry
 SIZES = st.lists(SIZE, max_size=30)

@@ -10,11 +10,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from service.engine import clusters, z_order
-from service.engine.bitmap import pack
-from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
-from service.engine.locations import Locations
-from service.engine.mercator import lines
+from service.engine.columns.selection import pack
+from service.engine.geography import clusters, z_order
+from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.geography.locations import Locations
+from service.engine.geography.z_order import lines
 from service.model.coordinates import Box, Position
 from tests.engine.test_locations import SPECIAL, located, locations, made
 from tests.thoroughness import some_of

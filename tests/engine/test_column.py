@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import Column, build_column, merge
+from service.engine.columns.column import Column, build_column, merge
 from tests.engine.ranked_keys import ranked
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)

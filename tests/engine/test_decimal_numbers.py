@@ -2,8 +2,8 @@
 
 from hypothesis import example, given, strategies as st
 
-from service.engine.decimal_numbers import decimal_numbers
-from service.engine.string_array import StringArray
+from service.engine.columns.column import StringArray
+from service.engine.geography.locations import decimal_numbers
 from service.model.kinds import key_number, number_key
 
 DIGITS = st.integers(0, 10**18).map(str)

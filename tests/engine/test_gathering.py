@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.gathering import gather
+from service.engine.columns.column import gather
 
 FOLLOWED = [b"", b"x" * 16]  # whatever is after the strings in the buffer
 

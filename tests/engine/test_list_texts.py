@@ -8,15 +8,15 @@ import numpy as np
 import orjson
 import pytest
 
-from service.engine.column import join_keys, list_key
+from service.engine.columns.column import join_keys, list_key
 from service.engine.facets import Matches
 from service.engine.select import select
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
-from service.files.spool import Spools
 from service.model.envelope import Facet
 from service.model.kinds import fold
 from service.model.query import ALL_ROWS, Criteria, Filter
+from service.spool import Spools
 
 Lists = list[list[str] | None]
 TEXTS = ["wifi", "WiFi", "parking", "Atm", "atm", "bäckerei", "x y"]

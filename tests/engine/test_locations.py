@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine import blocks, distance_order, long_work
-from service.engine.areas import Area, box_area, circle_area
-from service.engine.bitmap import pack
-from service.engine.column import Rows, build_column
-from service.engine.cover import Cover, cover_box, cover_circle
-from service.engine.distance_order import DistanceOrder, order_rows
-from service.engine.locations import Locations, are_within, build_locations, squared_chords
-from service.engine.long_work import LongWork, at_once
-from service.engine.selection import RowBitmap, RowList, Selection
-from service.engine.sphere import box_around, squared_chord
+from service.engine.columns import long_work
+from service.engine.columns.column import Rows, build_column
+from service.engine.columns.long_work import LongWork, at_once
+from service.engine.columns.selection import RowBitmap, RowList, Selection, pack
+from service.engine.geography import distance_order, locations as blocks
+from service.engine.geography.areas import Area, Cover, box_area, circle_area, cover_box, cover_circle
+from service.engine.geography.distance_order import DistanceOrder, order_rows
+from service.engine.geography.grid import box_around, squared_chord
+from service.engine.geography.locations import Locations, are_within, build_locations, squared_chords
 from service.model.coordinates import Box, Circle, Position
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance

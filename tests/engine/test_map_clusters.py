@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from service.engine.map_clusters import map_clusters
+from service.engine.results import map_clusters
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
 from tests.engine.oracle import Pairs, clusters, flag

@@ -6,8 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from service.engine.mercator import AXIS, columns, interleave, lines, separate
-from service.engine.z_order import zooms_of
+from service.engine.geography.z_order import AXIS, columns, interleave, lines, separate, zooms_of
 
 CELLS = 2**24
 

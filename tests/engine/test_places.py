@@ -8,8 +8,8 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine import areas
-from service.engine.page import page
+from service.engine.geography import areas
+from service.engine.results import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import STORES

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from service.engine import projection
-from service.engine.projection import project
+from service.engine import row_json as projection
+from service.engine.row_json import project
 
 RECORDS = [
     {"store_id": "s1", "city": "Örebro", "is_open": True, "latitude": None, "distance": 12.0, "created_at": "2024"},

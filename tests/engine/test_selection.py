@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine import selection
-from service.engine.bitmap import pack
-from service.engine.selection import ListedRows, MarkedRows, RowBitmap, ScannedRows
+from service.engine.columns import selection
+from service.engine.columns.selection import ListedRows, MarkedRows, RowBitmap, ScannedRows, pack
 from tests.engine.test_bitmap import MASKS
 
 

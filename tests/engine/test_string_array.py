@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.string_array import StringArray
+from service.engine.columns.column import StringArray
 
 STRINGS = st.lists(st.binary(max_size=4), max_size=12)
 

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import join_keys
+from service.engine.columns.column import StringArray, join_keys
+from service.engine.columns.selection import ListedRows
 from service.engine.select import find, select
-from service.engine.selection import ListedRows
-from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
-from service.engine.text_index_builder import TextIndexBuilder
-from service.files.spool import Spools
+from service.engine.text_index import TextIndexBuilder
 from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES
+from service.spool import Spools
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
 from tests.engine.random_records import build, records
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import positions
-from service.engine.column import build_column
-from service.engine.text_index import TextIndex
-from service.engine.text_index_builder import TextIndexBuilder
-from service.files.spool import Spools
+from service.engine.columns.column import build_column
+from service.engine.columns.selection import positions
+from service.engine.text_index import TextIndex, TextIndexBuilder
 from service.model.words import Term, parse_terms
+from service.spool import Spools
 from tests.engine.ranked_keys import ranked
 from tests.engine.search_oracle import NAMES, matches, tokens
 

@@ -10,8 +10,7 @@ import numpy as np
 import orjson
 import pytest
 
-from service.engine.row_csv import decoded_lines
-from service.engine.whole_csv import csv_lines
+from service.engine.row_csv import csv_lines, decoded_lines
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_data_sets import random_data_set
 from tests.loaded import accepted

@@ -6,8 +6,8 @@ from typing import Final
 from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
-from service.model.parameter import InvalidValue
 from service.model.parameters import parse_integer
+from service.model.search_parameters import InvalidValue
 from tests.fastapi_model.queries import integers
 
 PYDANTIC: Final = TypeAdapter(int)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.random_data_sets import RandomDataSet, random_data_set
 from tests.declared_attributes import DECLARED

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.files.atomic_write import atomic_write, temporary_files
+from service.files import atomic_write, temporary_files
 from tests.killed import killable
 from tests.sampling.test_sample import small_disk
 

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from service.files.locks import is_locked, lock, locked, locked_folder, try_lock
+from service.files import is_locked, lock, locked, locked_folder, try_lock
 from tests.program import SECONDS
 
 

@@ -4,7 +4,7 @@ from io import BytesIO
 
 from hypothesis import given, strategies as st
 
-from service.files.mapped_bytes import MappedBytes, open_bytes
+from service.spool import MappedBytes, open_bytes
 from tests.engine.ranked_keys import IN_FILES
 
 _BYTES = st.binary(min_size=2) | st.lists(st.sampled_from([b"\r", b"\n", b"a"]), min_size=2).map(b"".join)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from service.files.spool import SpoolError, Spools
+from service.spool import SpoolError, Spools
 
 KIBIBYTE = 1 << 10  # of memory: a spool has one byte of it
 

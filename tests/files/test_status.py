@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.files.status import Signature, check_regular
+from service.files import Signature, check_regular
 
 
 def signature(path: Path) -> Signature:

@@ -12,9 +12,7 @@ from urllib.request import Request, urlopen
 import msgspec
 import pytest
 
-from service.object_stores.object_url import ObjectUrl
-from service.object_stores.store_errors import StoreError
-from service.object_stores.upload import upload
+from service.publishing.object_store import ObjectUrl, StoreError, upload
 from tests.interop.software import installed, running
 from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, set_variables
 from tests.program import eventually

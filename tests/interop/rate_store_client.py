@@ -6,8 +6,8 @@ Prints how many requests were allowed.
 import asyncio
 import sys
 
-from service.access.redis_limiter import RedisLimiter
-from service.access.request_rate import Rate
+from service.access.rate_limiter import RedisLimiter
+from service.access.token_bucket import Rate
 
 RATE = Rate(1, 3600, 200)
 CONCURRENT = 8

@@ -11,7 +11,7 @@ import pytest
 
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import NDJSON
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import store, write_directory

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from service.model.attributes import Attribute, AttributeKind, Declaration, schema_of
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.interop.software import TOOLS, found

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.object_stores.object_url import ObjectUrl
-from service.object_stores.store_errors import StoreError
-from service.object_stores.upload import upload
-from service.sources.remote.object_transport import ObjectTransport
-from service.sources.source import Unavailable
+from service.publishing.object_store import ObjectTransport, ObjectUrl, StoreError, upload
+from service.publishing.source import Unavailable
 from tests.interop.object_servers import MOTO, RCLONE, READER, SEAWEEDFS, ObjectServer, object_server, put
 from tests.interop.software import TOOLS
 from tests.object_stores.following import BAKED, FIRST, SECOND, baked, follow

@@ -12,9 +12,8 @@ from time import monotonic, sleep, time
 
 import pytest
 
-from service.access.rate_limiter import RateLimiter
-from service.access.redis_limiter import TIMEOUT_SECONDS, RedisFailed, RedisLimiter
-from service.access.request_rate import Rate
+from service.access.rate_limiter import TIMEOUT_SECONDS, RateLimiter, RedisFailed, RedisLimiter
+from service.access.token_bucket import Rate
 from tests.access.redis_rate_limiter import redis_rate_limiter, take_concurrently
 from tests.interop.rate_store_client import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from service.loading.dataset import Loaded, load
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batches.batch import Batch
-from service.reading.batches.diagnostics import Diagnostic
-from service.reading.file_set.data_files import FileSet, StoredFile
+from service.reading.batch import Batch
+from service.reading.diagnostics import Diagnostic
+from service.reading.files.data_files import FileSet, StoredFile
+from service.reading.files.records import RecordReader
 from service.reading.formats.file_format import FORMATS
-from service.reading.resource_records import RecordReader
 from tests.engine.ranked_keys import IN_FILES
 
 if sys.version_info >= (3, 14):

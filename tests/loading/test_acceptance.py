@@ -7,11 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.data_set import Rejected, Totals
-from service.loading.acceptance import accept
-from service.loading.dataset import Loaded, load
-from service.read_options import ReadOptions
-from service.safeguards import InvalidRecords, Safeguards
+from service.dataset import InvalidRecords, ReadOptions, Rejected, Safeguards, Totals
+from service.loading.dataset import Loaded, accept, load
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
 SOUND, FAULTY = store("s1"), store("s2", city=None)

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
-from service.read_options import ReadOptions
 from tests.engine.ranked_keys import IN_FILES
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
 from tests.workbooks import Value, ods, xlsx

@@ -9,7 +9,7 @@ from typing import get_args
 from hypothesis import example, given, strategies as st
 
 from service.loading.dataset import Loaded
-from service.reading.batches.diagnostics import Diagnostic, StoresWarning
+from service.reading.diagnostics import Diagnostic, StoresWarning
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
 from tests.loading.oracle import Oracle, Reported
 

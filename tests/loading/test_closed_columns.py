@@ -9,11 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.loading.dataset import Loaded, load
-from service.loading.summary import notes
-from service.read_options import ReadOptions
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.fields.field_names import MAX_UNUSED
+from service.dataset import ReadOptions
+from service.loading.dataset import Loaded, load, notes
+from service.reading.batch import BATCH_SIZE
+from service.reading.columns.field_names import MAX_UNUSED
 from tests.loading.data_files import Record, as_csv, as_json, as_lines, company, store
 
 TODAY = date(2024, 6, 1)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import UNSET
 
-from service.engine.column import join_keys
-from service.loading.date_times import parse_instants
-from service.loading.fast_path import PlainColumn, read_plain_column
+from service.engine.columns.column import join_keys
+from service.loading.fast_path import PlainColumn, parse_instants, read_plain_column
 from service.model.kinds import (
     IDENTIFIER,
     INSTANT,
@@ -26,7 +25,7 @@ from service.model.kinds import (
     number_key,
     parse_instant,
 )
-from service.reading.batches.batch import WrongType
+from service.reading.batch import WrongType
 from tests.thoroughness import some_of
 
 TEXTS = st.lists(

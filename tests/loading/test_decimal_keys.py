@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
-from service.engine.column import join_keys
-from service.loading.decimal_keys import decimal_keys
+from service.engine.columns.column import join_keys
+from service.loading.fast_path import decimal_keys
 from service.model.kinds import number_key
 
 NULL = "\x7f"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import join_keys
-from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
+from service.engine.columns.column import join_keys
+from service.loading.checks import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
-from service.reading.batches.diagnostics import Diagnostic
+from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

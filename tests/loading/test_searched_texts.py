@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.data_set import Dataset
+from service.dataset import Dataset
 from service.engine.select import select
 from service.engine.table import Table
 from service.loading.dataset import load

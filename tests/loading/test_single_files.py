@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from service.dataset import ReadOptions
 from service.loading.dataset import Loaded, load
-from service.read_options import ReadOptions
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,

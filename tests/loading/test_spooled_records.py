@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from service.baking.baked_file import write_baked
-from service.data_set import Totals
-from service.files.spool import MEMORY, Spools
+from service.dataset import Totals
 from service.loading.dataset import load
+from service.spool import MEMORY, Spools
 from tests.directory import company, store, write_directory
 
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.dataset import Loaded, load
-from service.loading.summary import notes
+from service.loading.dataset import Loaded, load, notes
 from service.sampling.gazetteer import read_gazetteer
-from service.sampling.sample_data_set import write_sample
+from service.sampling.sample_dataset import write_sample
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_lines, load_stores, store
 
 ROOT = Path(__file__).parents[2]

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from service.data_set import Rejected
-from service.loading.acceptance import accept
+from service.dataset import InvalidRecords, Rejected
 from service.loading.batch_diagnostics import MAX_LISTED
-from service.loading.summary import groups, notes
-from service.safeguards import InvalidRecords
+from service.loading.dataset import accept, groups, notes
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

@@ -8,8 +8,8 @@ import pytest
 
 from service.loading.compiler import Compiler
 from service.model.records import STORES
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.formats.json.typed_reader import read_json
+from service.reading.batch import BATCH_SIZE
+from service.reading.formats.typed_reader import read_json
 from tests.loading.data_files import read_batches
 
 pytestmark = pytest.mark.slow

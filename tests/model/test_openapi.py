@@ -9,14 +9,14 @@ from msgspec import UNSET
 
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import Box
+from service.model.envelope import STORE_MEMBERS
 from service.model.errors import RequestError, TooManyLongQueries
-from service.model.features import STORE_MEMBERS
 from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import DEFAULTS, WITH_ADMIN

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from service.model.parameter import InvalidValue, Parameter
 from service.model.parameters import (
     LIMIT,
     PAGE_NUM,
@@ -19,6 +18,7 @@ from service.model.parameters import (
 )
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.model.search_parameters import InvalidValue, Parameter
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, choice, members, names
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")

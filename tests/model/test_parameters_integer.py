@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.parameter import InvalidValue
 from service.model.parameters import parse_integer
+from service.model.search_parameters import InvalidValue
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
 TOO_LONG = ("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")

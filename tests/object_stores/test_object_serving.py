@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.object_stores.object_store import open_store
-from service.object_stores.object_url import ObjectUrl
+from service.publishing.object_store import ObjectUrl, open_store
 from tests.object_stores.following import BAKED, FIRST, SECOND, baked, follow, served
 from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.program import eventually, run_here, serving, started

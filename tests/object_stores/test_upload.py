@@ -10,9 +10,7 @@ from threading import Event, main_thread
 import pytest
 from aiohttp import web
 
-from service.object_stores.object_url import ObjectUrl
-from service.object_stores.store_errors import StoreError
-from service.object_stores.upload import upload
+from service.publishing.object_store import ObjectUrl, StoreError, upload
 from tests.object_stores.s3_server import BUCKET, Handler, S3Server, refusing
 from tests.program import eventually
 

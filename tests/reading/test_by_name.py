@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from service.model.records import COMPANIES, STORES
-from service.reading.batches.batch import Batch
-from service.reading.batches.diagnostics import FileError
-from service.reading.batches.record_file import RecordFile
-from service.reading.fields.by_name import columns_by_name, describe_renamed
-from service.reading.mapping.column_names import has_columns
+from service.reading.batch import Batch, RecordFile
+from service.reading.columns.field_names import columns_by_name, describe_renamed
+from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import NO_MAPPING
-from service.reading.mapping.mapped_records import MappedRecords
+from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 
 REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]

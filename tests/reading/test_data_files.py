@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import load
-from service.reading.file_set.data_files import read_data_set
-from service.reading.file_set.data_signature import data_signature
+from service.reading.files.data_files import read_data_set
+from service.reading.files.data_signature import data_signature
 from service.reading.formats.file_format import FORMATS
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 

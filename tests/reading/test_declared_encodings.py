@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from service.reading.batches.diagnostics import FileError
-from service.reading.text.decoding import parse_encoding
-from service.reading.text.decompression import assumed_encoding, plain_text
+from service.reading.diagnostics import FileError
+from service.reading.text import assumed_encoding, parse_encoding, plain_text
 from tests.loading.data_files import load_files, packed, rows
 
 TEXT = "name\nÉlan, 1 Rue €\n"

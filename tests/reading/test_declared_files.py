@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from service.dataset import ReadOptions
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Loaded, load
-from service.read_options import ReadOptions
-from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.data_signature import data_signature
-from service.reading.file_set.declared_files import matching, patterns_of
+from service.reading.diagnostics import FileError
+from service.reading.files.data_signature import data_signature
+from service.reading.files.misnamed_files import matching, patterns_of
 from service.reading.mapping.mapping_file import parse_mapping
 from tests.loading.data_files import (
     COMPANIES_FILE,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.batches.diagnostics import FileError
-from service.reading.text.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
+from service.reading.diagnostics import FileError
+from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from tests.loading.data_files import load_stores, packed, refusal
 
 TEXT = b'{"a": "' + bytes(range(32, 34)) * 200 + b'"}\n'

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.loading.dataset import Loaded, Report
-from service.reading.batches.diagnostics import Diagnostic
+from service.reading.diagnostics import Diagnostic
 from service.reading.formats.file_format import FORMATS, WORKBOOK
 from tests.loading.data_files import (
     COMPANY_FIELDS,

@@ -12,15 +12,12 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
 from service.model.records import STORES
-from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.csv.dialect import DELIMITERS, is_delimiter
-from service.reading.formats.table.table_file import Finds, finds_nothing
-from service.reading.formats.table.table_options import TableOptions
-from service.reading.mapping.column_names import has_columns
+from service.reading.diagnostics import FileError
+from service.reading.formats.csv_file import DELIMITERS, is_delimiter, open_csv
+from service.reading.formats.table_file import Finds, TableOptions, finds_nothing
 from service.reading.mapping.declaration import NO_MAPPING
-from service.reading.mapping.mapped_records import MappedRecords
-from service.reading.text.decompression import plain_text
+from service.reading.mapping.mapped_records import MappedRecords, has_columns
+from service.reading.text import plain_text
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.batches.diagnostics import Diagnostic
+from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import load_stores, packed, refusal
 
 HEADER = "store_id,company_id,address_1,city,country\r\n"

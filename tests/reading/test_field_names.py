@@ -7,8 +7,8 @@ import pytest
 
 from service.loading.dataset import Loaded
 from service.model.records import COMPANIES, STORES
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.fields.field_names import MAX_UNUSED, suggest_field
+from service.reading.batch import BATCH_SIZE
+from service.reading.columns.field_names import MAX_UNUSED, suggest_field
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

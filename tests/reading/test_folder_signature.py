@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.read_options import ReadOptions
-from service.reading.file_set.data_signature import data_signature, file_signature, watched_folders
+from service.dataset import ReadOptions
+from service.reading.files.data_signature import data_signature, file_signature, watched_folders
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.batches.batch import WrongType
-from service.reading.batches.diagnostics import FileError
-from service.reading.batches.record_file import RecordFile
-from service.reading.formats.json.geojson import GeoJsonFile, GeoJsonLinesFile
+from service.reading.batch import RecordFile, WrongType
+from service.reading.diagnostics import FileError
+from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, load_stores, refusal, rows, store
 
 POINT = {"type": "Point", "coordinates": [-79.4, 43.7]}

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.reading.formats.json.json_errors import describe_json_error
+from service.reading.formats.json_batches import describe_json_error
 from tests.loading.data_files import as_json, load_stores, refusal, store
 
 SIGNS = st.text('[]{}",:1\\uda tru\n', max_size=40)

@@ -10,13 +10,12 @@ from msgspec import Raw
 
 from service.model.kinds import FLAG, NUMBER
 from service.model.records import STORES, Resource
-from service.reading.batches.batch import BATCH_SIZE, Batch, WrongType
-from service.reading.batches.diagnostics import FileError
+from service.reading.batch import BATCH_SIZE, Batch, WrongType
+from service.reading.diagnostics import FileError
+from service.reading.files.records import TYPED_READERS, open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json.json_batches import BatchDecoder
-from service.reading.formats.json.json_file import JsonFile, JsonLinesFile
-from service.reading.formats.json.member_paths import MAX_DEPTH, MAX_PATHS
-from service.reading.formats.openers import TYPED_READERS, open_file
+from service.reading.formats.json_batches import BatchDecoder
+from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, JsonFile, JsonLinesFile
 from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
 
 each_form = pytest.mark.parametrize("form", ["json", "jsonl"])

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from service.data_set import Rejected
-from service.loading.acceptance import accept
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.csv.csv_rows import RowStream
-from service.safeguards import InvalidRecords
+from service.dataset import InvalidRecords, Rejected
+from service.loading.dataset import accept
+from service.reading.batch import BATCH_SIZE
+from service.reading.formats.csv_file import RowStream, open_csv
 from tests.loading.data_files import load_stores, rows
 
 HEADER = "store_id,company_id,address_1,city,country\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
-from service.reading.file_set.misnamed_files import suggest_file_name
+from service.reading.files.misnamed_files import suggest_file_name
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_companies, load_files, refusal, store
 
 UNREAD = {

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
-from service.read_options import ReadOptions
-from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.table.missing_header import find_data
+from service.reading.diagnostics import FileError
+from service.reading.formats.csv_file import open_csv
+from service.reading.formats.missing_header import find_data
 from service.reading.proposal.column_choice import recognizes
 from tests.loading.data_files import load_stores, refusal
 

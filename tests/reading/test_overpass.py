@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
-from service.read_options import ReadOptions
-from service.reading.batches.batch import Cell, WrongType
+from service.reading.batch import Cell, WrongType
+from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json.overpass import OverpassFile
-from service.reading.formats.openers import format_of, open_file
+from service.reading.formats.geojson import OverpassFile
 from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import as_json
 

@@ -16,15 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.reading.batches.batch import BATCH_SIZE, WrongType
-from service.reading.batches.diagnostics import FileError
-from service.reading.formats.parquet import parquet_file
-from service.reading.formats.parquet.arrow import MAX_RECORDS, ArrowFile
-from service.reading.formats.parquet.messages import ColumnRequest, Opened, RowBatch
-from service.reading.formats.parquet.parquet_file import ParquetFile
-from service.reading.formats.parquet.reader_process import answer
-from service.reading.isolation import file_reader
-from service.reading.isolation.process_messages import End, Unreadable
+from service.reading import isolation as file_reader
+from service.reading.batch import BATCH_SIZE, WrongType
+from service.reading.diagnostics import FileError
+from service.reading.formats import parquet_file
+from service.reading.formats.arrow import MAX_RECORDS, ArrowFile
+from service.reading.formats.parquet_file import ColumnRequest, Opened, ParquetFile, RowBatch
+from service.reading.formats.parquet_process import answer
+from service.reading.isolation import End, Unreadable
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
 from tests.program import children, eventually, has_ended
 
@@ -334,7 +333,7 @@ def test_a_file_that_is_not_read_leaves_no_process() -> None:
 def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(WHOLE)
     program = (
-        "import sys; from pathlib import Path; from service.reading.formats.parquet.parquet_file import ParquetFile\n"
+        "import sys; from pathlib import Path; from service.reading.formats.parquet_file import ParquetFile\n"
         f"file = ParquetFile(Path({str(tmp_path / 'file')!r}).read_bytes()); print(); sys.stdin.read()"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

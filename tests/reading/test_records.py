@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batches.batch import Batch
-from service.reading.file_set.data_files import FileSet, StoredFile
+from service.reading.batch import Batch
+from service.reading.files.data_files import FileSet, StoredFile
+from service.reading.files.records import RecordReader, Records
 from service.reading.formats.file_format import GEOJSON_LINES
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.resource_records import RecordReader, Records
 
 PLACE: Final = {"address_1": "a", "city": "a", "country": "a", "other": ""}
 STORES_READ: Final = [

@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from service.model.records import STORES
-from service.reading.batches.diagnostics import FileError
+from service.reading.diagnostics import FileError
 from tests.loading.data_files import read_batches
 from tests.thoroughness import is_thorough
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from service.reading.formats.parquet.wkb import locate
+from service.reading.formats.geometry import locate
 
 NAN = float("nan")
 

@@ -11,17 +11,15 @@ import orjson
 import pytest
 from hypothesis import example, given, strategies as st
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
-from service.read_options import ReadOptions
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.batches.diagnostics import FileError
-from service.reading.formats.table.table_options import TableOptions
-from service.reading.formats.workbook.cell_texts import row_texts
-from service.reading.formats.workbook.sheet import Workbook
-from service.reading.formats.workbook.sheet_messages import SheetRequest, SheetRows, Sheets
-from service.reading.formats.workbook.sheet_process import answer
-from service.reading.formats.workbook.workbook_file import WorkbookFile
-from service.reading.isolation.process_messages import End, Unreadable
+from service.reading.batch import BATCH_SIZE
+from service.reading.diagnostics import FileError
+from service.reading.formats.sheet import Workbook, row_texts
+from service.reading.formats.sheet_process import answer
+from service.reading.formats.table_file import TableOptions
+from service.reading.formats.workbook_file import SheetRequest, SheetRows, Sheets, WorkbookFile
+from service.reading.isolation import End, Unreadable
 from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 from tests.program import children
 from tests.workbooks import Sheets as Written, Value, ods, xlsx, xlsx_sheet

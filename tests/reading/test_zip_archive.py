@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import Loaded, load
-from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.zip_archive import MAX_ENTRIES, ZipArchive
-from service.reading.text import decompression
+from service.reading import text as decompression
+from service.reading.diagnostics import FileError
+from service.reading.files.container import MAX_ENTRIES, ZipArchive
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.access.api_key import new_key
-from service.access.key_entries import add_key, revoke_key
-from service.access.key_file import change_keys
+from service.access.key_file import add_key, change_keys, revoke_key
 from tests.access.example_keys import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.sources.verified_files import is_in_memory
+from service.publishing.local_source import is_in_memory
 from tests.program import eventually, started
 from tests.run.conftest import Serve
 from tests.run.generations import Generation, swap_link

@@ -14,8 +14,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.server.listener import CannotListen
-from service.server.unix_socket import bind_unix
+from service.server.listener import CannotListen, bind_unix
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving

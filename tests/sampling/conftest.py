@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.sampling.sample_data_set import write_sample
+from service.sampling.sample_dataset import write_sample
 from tests.sampling.large import Sample, read_sample
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from service.model.records import Store
-from service.sampling.companies import CompanyEntry
+from service.sampling.records import CompanyEntry
 
 
 class Sample(msgspec.Struct, frozen=True):

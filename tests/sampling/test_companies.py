@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from service.sampling.company_sizes import sizes
+from service.sampling.records import sizes
 from tests.sampling.large import Sample
 
 

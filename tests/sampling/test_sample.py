@@ -11,7 +11,7 @@ import pytest
 
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
-from service.sampling.sample_data_set import DataSetExists, SampleFormat, write_sample
+from service.sampling.sample_dataset import DataSetExists, SampleFormat, write_sample
 from tests.recording import check_recorded, fingerprint
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from service.sampling.seeded_random import Weighted, fill, pick, shuffled, stream
+from service.sampling.reference_data import Weighted, fill, pick, shuffled, stream
 
 ALMOST_ONE = 1 - 2**-53
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from service.sampling.brands import BRANDS
-from service.sampling.slug import slug
+from service.sampling.records import BRANDS
+from service.sampling.reference_data import slug
 
 
 @pytest.mark.parametrize(

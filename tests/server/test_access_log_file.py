@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from service.server.access_log_file import AccessLogFile, access_log, checked_access_log
+from service.server.log import AccessLogFile, access_log, checked_access_log
 from tests.program import SECONDS, eventually
 
 # Writes lines of one letter, as one of several processes.
 _WRITER = """
 import sys
 from pathlib import Path
-from service.server.access_log_file import access_log
+from service.server.log import access_log
 with access_log(sys.argv[1], Path(sys.argv[2]), b"".join) as log:
     for _ in range(3000):
         assert log.write((sys.argv[3] * 300 + "\\n").encode())

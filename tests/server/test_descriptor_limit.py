@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 
 _PRINT_LIMITS = """
 import resource
-from service.server.descriptor_limit import raise_descriptor_limit
+from service.server.listener import raise_descriptor_limit
 print(raise_descriptor_limit({connections}), *resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 

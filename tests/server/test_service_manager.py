@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.server.service_manager import ServiceManager, service_manager
+from service.server.console import ServiceManager, service_manager
 from tests.program import SECONDS
 
 pytestmark = pytest.mark.process

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop", "watchfiles"}
 SERVE = """
 import sys
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.settings import Settings
 from service.web.site import make_site

@@ -11,8 +11,8 @@ from typing import Protocol
 import msgspec
 import pytest
 
+from service.server.console import StartupMessage
 from service.server.listener import Listener
-from service.server.startup_message import StartupMessage
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 

@@ -6,13 +6,11 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from service.data_set import Rejected, Summary, Totals
-from service.progress import Progress
-from service.safeguards import Safeguards
-from service.snapshot.publication import Publication
-from service.snapshot.publisher import Publisher
-from service.snapshot.workspace import Workspace
-from service.sources.source import Check, Fetched
+from service.background import Progress
+from service.dataset import Rejected, Safeguards, Summary, Totals
+from service.publishing.publisher import Publisher
+from service.publishing.source import Check, Fetched
+from service.publishing.workspace import Publication, Workspace
 from tests.program import SECONDS
 
 Step = Fetched | Exception | None

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.file_set.data_signature import watched_folders
-from service.snapshot.file_watcher import changes
+from service.publishing.publisher import changes
+from service.reading.files.data_signature import watched_folders
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, strategies as st
 
-from service.data_set import Summary, Totals
-from service.snapshot.publication import Publication
-from service.snapshot.publisher import next_publication
-from service.sources.source import Fetched
+from service.dataset import Summary, Totals
+from service.publishing.publisher import next_publication
+from service.publishing.source import Fetched
+from service.publishing.workspace import Publication
 
 START = datetime(2024, 5, 31, 12, tzinfo=UTC)
 TOTALS = Totals(stores=1, companies=1, skipped=0, repeated=0)

@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from service.data_set import Rejected
-from service.snapshot import publisher
-from service.snapshot.publication import Publication
-from service.snapshot.workspace import Workspace, workspace
-from service.sources.source import Unavailable
+from service.dataset import Rejected
+from service.publishing import publisher
+from service.publishing.source import Unavailable
+from service.publishing.workspace import Publication, Workspace, workspace
 from tests.snapshot.scripted import Published, Script, fetched
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
-from service.snapshot.workspace import Workspace, workspace
+from service.publishing.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
+from service.publishing.workspace import Workspace, workspace
 
 
 @pytest.fixture

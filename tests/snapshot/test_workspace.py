@@ -11,14 +11,13 @@ from time import time
 
 import pytest
 
-from service.data_set import Rejected
-from service.snapshot.publication import Publication
-from service.snapshot.workspace import Workspace, workspace
+from service.dataset import Rejected
+from service.publishing.workspace import Publication, Workspace, workspace
 
 ANOTHER_RUN = """
 import sys
 from pathlib import Path
-from service.snapshot.workspace import workspace
+from service.publishing.workspace import workspace
 with workspace(Path(sys.argv[1])) as work:
     leads = work.lead()
     print(work.folder, flush=True)

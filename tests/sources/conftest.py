@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.sources import verified_files
+from service.publishing import local_source as verified_files
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.sources.fake_transport import FakeTransport

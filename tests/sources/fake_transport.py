@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from itertools import chain, cycle, repeat
 
-from service.sources.remote.transport import CutOff, RemoteFile
-from service.sources.source import Unavailable
+from service.publishing.source import Unavailable
+from service.publishing.transport import CutOff, RemoteFile
 
 _PIECE = 1 << 16
 

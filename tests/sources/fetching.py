@@ -6,10 +6,9 @@ from typing import Final
 
 import pytest
 
-from service.data_set import Rejected
-from service.safeguards import Safeguards
-from service.sources.remote.remote_baked_file import RemoteBakedFile
-from service.sources.source import Check, Fetched, Source, Unavailable
+from service.dataset import Rejected, Safeguards
+from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.source import Check, Fetched, Source, Unavailable
 from tests.sources.fake_transport import FakeTransport
 
 URL: Final = "https://origin.example/set.baked"

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from service.progress import silent
-from service.safeguards import Safeguards
-from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.background import silent
+from service.dataset import Safeguards
+from service.publishing.remote_files import RemoteBakedFile
 from tests.sources.fake_transport import FakeTransport, alternating
 from tests.sources.fetching import URL
 

@@ -7,17 +7,15 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from service.baking import baked_file, file_copy
+from service.background import silent
+from service.baking import baked_file, layout as file_copy
 from service.baking.baked_file import load_baked, read_baked
-from service.data_set import Dataset, Rejected
-from service.files.status import Signature
-from service.progress import silent
+from service.dataset import Dataset, Rejected, Safeguards
+from service.files import Signature
+from service.publishing import local_source as baked_file_source
+from service.publishing.local_source import BakedFileSource, VerifiedFiles
+from service.publishing.source import Check, Fetched, InPlace, Unavailable
 from service.reading.formats.file_format import FORMATS
-from service.safeguards import Safeguards
-from service.sources import baked_file_source
-from service.sources.baked_file_source import BakedFileSource
-from service.sources.source import Check, Fetched, InPlace, Unavailable
-from service.sources.verified_files import VerifiedFiles
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
 

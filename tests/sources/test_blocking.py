@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from service.sources.blocking import run_to_end
+from service.publishing.source import run_to_end
 from tests.program import SECONDS
 
 

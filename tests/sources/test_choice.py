@@ -4,14 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from service.read_options import ReadOptions
-from service.safeguards import InvalidRecords
-from service.sources.baked_file_source import BakedFileSource
-from service.sources.choice import choose_source
-from service.sources.folder_source import FolderSource
-from service.sources.remote.remote_baked_file import RemoteBakedFile
-from service.sources.remote.remote_folder import RemoteFolder
-from service.sources.source import Source
+from service.dataset import InvalidRecords, ReadOptions
+from service.publishing.choice import choose_source
+from service.publishing.local_source import BakedFileSource, FolderSource
+from service.publishing.remote_files import RemoteBakedFile, RemoteFolder
+from service.publishing.source import Source
 from tests.run.generations import Generation
 
 

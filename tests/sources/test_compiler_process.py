@@ -5,11 +5,10 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from service.own_module import module_command
-from service.read_options import AS_FOUND, ReadOptions
-from service.reading.file_set.data_signature import data_signature
-from service.safeguards import InvalidRecords
-from service.sources import compiler_process
+from service.background import module_command
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
+from service.publishing import compiler_process
+from service.reading.files.data_signature import data_signature
 from tests.directory import company, store, write_directory
 from tests.program import SECONDS
 

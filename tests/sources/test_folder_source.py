@@ -8,14 +8,12 @@ from pathlib import Path
 import orjson
 import pytest
 
+from service.background import silent
 from service.baking.baked_file import load_baked
-from service.data_set import Rejected
+from service.dataset import InvalidRecords, ReadOptions, Rejected, Safeguards
 from service.loading.dataset import load
-from service.progress import silent
-from service.read_options import ReadOptions
-from service.safeguards import InvalidRecords, Safeguards
-from service.sources.folder_source import FolderSource
-from service.sources.source import Check, Fetched, Unavailable
+from service.publishing.local_source import FolderSource
+from service.publishing.source import Check, Fetched, Unavailable
 from tests.baking.random_data_sets import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended

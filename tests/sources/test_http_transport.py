@@ -10,13 +10,12 @@ from typing import Final
 import pytest
 from aiohttp import ClientTimeout
 
-from service.data_set import Rejected
-from service.progress import silent as no_progress
-from service.safeguards import Safeguards
-from service.sources.remote.http_transport import HttpTransport
-from service.sources.remote.remote_baked_file import RemoteBakedFile
-from service.sources.remote.transport import CutOff
-from service.sources.source import Fetched, Unavailable
+from service.background import silent as no_progress
+from service.dataset import Rejected, Safeguards
+from service.publishing.http_transport import HttpTransport
+from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.source import Fetched, Unavailable
+from service.publishing.transport import CutOff
 from tests.program import SECONDS
 from tests.sources.origin import (
     LAST_MODIFIED,

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from service.data_set import Rejected
-from service.safeguards import Safeguards
-from service.sources.remote.last_good_copy import LastGoodCopy
-from service.sources.source import Unavailable
+from service.dataset import Rejected, Safeguards
+from service.publishing.cache_folder import LastGoodCopy
+from service.publishing.source import Unavailable
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable

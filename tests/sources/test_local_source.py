@@ -2,8 +2,8 @@
 
 from time import time
 
-from service.reading.file_set.data_signature import DataSignature
-from service.sources.local_source import wait_until_stable
+from service.publishing.local_source import wait_until_stable
+from service.reading.files.data_signature import DataSignature
 from tests.program import SECONDS
 
 QUIET_SECONDS = DataSignature("", 0, verifiable=True).quiet_seconds

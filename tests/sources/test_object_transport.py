@@ -9,13 +9,12 @@ from typing import Final
 
 import pytest
 
-from service.data_set import Rejected
-from service.progress import silent as no_progress
-from service.safeguards import Safeguards
-from service.sources.remote.object_transport import ObjectTransport
-from service.sources.remote.remote_baked_file import RemoteBakedFile
-from service.sources.remote.transport import CutOff
-from service.sources.source import Fetched, Unavailable
+from service.background import silent as no_progress
+from service.dataset import Rejected, Safeguards
+from service.publishing.object_store import ObjectTransport
+from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.source import Fetched, Unavailable
+from service.publishing.transport import CutOff
 from tests.sources.origin import (
     LAST_MODIFIED,
     Behaviour,

@@ -10,13 +10,10 @@ import msgspec
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.data_set import Rejected
-from service.read_options import ReadOptions
-from service.safeguards import InvalidRecords
-from service.snapshot.publication import Publication
-from service.snapshot.workspace import Workspace
-from service.sources.remote.remote_folder import RemoteFolder
-from service.sources.source import Unavailable
+from service.dataset import InvalidRecords, ReadOptions, Rejected
+from service.publishing.remote_files import RemoteFolder
+from service.publishing.source import Unavailable
+from service.publishing.workspace import Publication, Workspace
 from tests.run.generations import COMPANIES, MANIFEST, STORES, Generation
 from tests.sampling.test_sample import small_disk
 from tests.sources.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.background import silent
 from service.baking.baked_file import write_baked
-from service.data_set import Rejected
-from service.progress import silent
-from service.sources.remote.remote_baked_file import RemoteBakedFile
-from service.sources.remote.transport import RemoteFile
-from service.sources.source import Source, Unavailable
+from service.dataset import Rejected
+from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.source import Source, Unavailable
+from service.publishing.transport import RemoteFile
 from tests.baking.random_data_sets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS

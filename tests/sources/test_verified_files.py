@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from service.files.status import Signature
-from service.sources import verified_files
-from service.sources.verified_files import VerifiedFiles
+from service.files import Signature
+from service.publishing import local_source as verified_files
+from service.publishing.local_source import VerifiedFiles
 
 LATER_NS = 10**10
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from service.web.headers.content_coding import CODINGS, Coding
+from service.web.http.content_coding import CODINGS, Coding
 from tests.program import SECONDS
 
 _LONG: Final = 32 << 10

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory

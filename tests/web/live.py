@@ -8,15 +8,15 @@ from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from service.access.api_key import static_principals
 from service.access.keyring import Keyring
-from service.access.principal import static_principals
 from service.model.operation import KEY_HEADER
 from service.settings import Settings
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
+from service.web.http.request import RequestFields
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
-from service.web.requests.request_fields import RequestFields
 from tests.directory import company, store
 from tests.program import SECONDS
 

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from service.data_set import Dataset
-from service.loading.acceptance import accept
-from service.loading.dataset import load
-from service.safeguards import InvalidRecords
-from service.snapshot.snapshot import SnapshotHolder
+from service.dataset import Dataset, InvalidRecords
+from service.loading.dataset import accept, load
+from service.publishing.snapshot import SnapshotHolder
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import Client

@@ -3,7 +3,7 @@
 import pytest
 from multidict import CIMultiDict
 
-from service.access.principal import Principal
+from service.access.api_key import Principal
 from service.model.errors import Unauthorized
 from service.model.operation import KEY_HEADER
 from service.web.pipeline.auth import no_authentication

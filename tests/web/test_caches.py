@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Snapshot, SnapshotHolder
+from service.publishing.snapshot import Snapshot, SnapshotHolder
+from service.publishing.workspace import Publication
 from tests.directory import company, store, write_directory
 from tests.loaded import snapshot
 from tests.web.live import Client

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 import service
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire

@@ -7,7 +7,7 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.model.operation import KEY_HEADER
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import DEFAULTS, HEADERS, Client, ServiceServer

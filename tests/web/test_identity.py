@@ -8,8 +8,8 @@ import pytest
 from service.model.coordinates import Box, Position
 from service.model.query import Filter, Query
 from service.model.words import Term
-from service.web.headers.content_coding import CODINGS, IDENTITY
-from service.web.pipeline.identity import OUTPUT, Identity, entity_tag
+from service.web.http.content_coding import CODINGS, IDENTITY
+from service.web.pipeline.plan import OUTPUT, Identity, entity_tag
 from tests.recording import check_recorded
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)

@@ -7,11 +7,12 @@ from threading import Event
 import msgspec
 import pytest
 
-from service.engine import clusters, long_work
+from service.engine.columns import long_work
+from service.engine.geography import clusters
 from service.model.operation import KEY_HEADER
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.formats import engine_thread, whole_result
-from service.web.formats.engine_thread import found
+from service.publishing.snapshot import SnapshotHolder
+from service.web.endpoints import pages as engine_thread, whole_results as whole_result
+from service.web.endpoints.pages import found
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY

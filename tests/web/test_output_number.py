@@ -1,6 +1,6 @@
 """An identity has the same body in every release, unless the release increments `OUTPUT`."""
 
-from service.web.pipeline.identity import OUTPUT
+from service.web.pipeline.plan import OUTPUT
 from tests.recording import check_recorded
 from tests.web.live import HEADERS, Client
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.snapshot.publication import Publication
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
+from service.publishing.workspace import Publication
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
 from tests.web.live import Client, stable_fields
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request

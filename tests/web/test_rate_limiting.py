@@ -11,12 +11,12 @@ import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.access.principal import Principal
-from service.access.request_rate import Rate
+from service.access.api_key import Principal
+from service.access.token_bucket import Rate
 from service.model.errors import Unauthorized
 from service.model.operation import KEY_HEADER
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.requests.request_fields import RequestFields
+from service.publishing.snapshot import SnapshotHolder
+from service.web.http.request import RequestFields
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import Data, serve

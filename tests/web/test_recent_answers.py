@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pytest_aiohttp import AiohttpClient
 
+from service.access.api_key import static_principals
 from service.access.keyring import Keyring
-from service.access.principal import static_principals
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import api_key_authentication
 from service.web.site import make_site
 from tests.directory import company, store, write_directory

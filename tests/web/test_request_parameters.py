@@ -9,7 +9,7 @@ from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.web.pipeline.plan import CommonHeaders
-from service.web.pipeline.request_parameters import RequestParameters, parser
+from service.web.pipeline.routes import RequestParameters, parser
 
 COMMON = CommonHeaders(headers="A: b\r\n", vary="Accept")
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.requests.request_target import query_pairs, without_trailing_slash
+from service.web.http.request import query_pairs, without_trailing_slash
 
 
 @given(st.text(st.one_of(st.sampled_from("%+&=;89ACEFé日"), st.characters(min_codepoint=0x21, max_codepoint=0x7E))))

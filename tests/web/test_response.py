@@ -9,8 +9,8 @@ from time import time
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.headers.header_lines import header_lines
+from service.publishing.snapshot import SnapshotHolder
+from service.web.http.header_fields import header_lines
 from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve

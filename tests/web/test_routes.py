@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.answers.answer import Answer
+from service.web.http.response import Answer
 from service.web.pipeline.routes import AnswerRoute, Match, Routes
 
 PATHS = ("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")

@@ -4,9 +4,8 @@ from typing import Final
 
 import msgspec
 
-from service.files.mapped_bytes import FileBytes
-from service.files.spool import Spools
-from service.reading.text.decompression import decompress, plain_text
+from service.reading.text import decompress, plain_text
+from service.spool import FileBytes, Spools
 
 _FEED: Final = (b"\n",)
 

@@ -9,11 +9,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from service.model.kinds import NUMBER_PATTERN, parse_flag, parse_instant, trim
-from service.reading.batches.batch import Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import Issue
+from service.reading.batch import Cell, Invalid, WrongType
+from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, parse_date_format
+from service.reading.diagnostics import Issue
 from service.reading.mapping.declaration import AttributeOptions, Constant
-from service.reading.values.converted_cells import MAX_CACHED, Cells
-from service.reading.values.date_formats import RFC_3339, parse_date_format
 
 _Parsed: TypeAlias = str | bool | tuple[str, ...] | Issue | None
 _Parse: TypeAlias = Callable[[str], _Parsed]

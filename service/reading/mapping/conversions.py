@@ -1,17 +1,17 @@
 """Conversions of cells, by column."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
-from datetime import tzinfo
+from datetime import date, tzinfo
 from typing import Final, TypeAlias
 
 from service.model.kinds import FLAG, INSTANT, NUMBER, trim
 from service.model.records import Field
-from service.reading.batches.batch import Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import Issue
+from service.reading.batch import Cell, Invalid, WrongType
+from service.reading.columns.dates import Cells, ConvertedCells, instant_converter
+from service.reading.columns.flags import ClosingDay
+from service.reading.diagnostics import Issue
 from service.reading.mapping.attribute_values import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
-from service.reading.values.converted_cells import Cells, ConvertedCells
-from service.reading.values.date_formats import instant_converter
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
 _FLAGS: Final = {True: "true", False: "false"}
@@ -89,3 +89,44 @@ def _without_flags(cells: Cells) -> Cells:
     if bool not in set(map(type, cells)):  # all at once: hardly any column has them
         return cells
     return [WrongType(_FLAGS[cell]) if isinstance(cell, bool) else cell for cell in cells]
+
+
+_EXAMPLE: Final = "a closing date such as 2024-05-31"
+
+
+class ClosingDates:
+    """Closes the stores whose closing dates are past.
+
+    column  the column of the dates
+    """
+
+    def __init__(self, column: str, entry: FieldMapping, as_of: date) -> None:
+        """Take an entry, whose values are those of the flag, or of texts that are no dates if no column has flags."""
+        self.column = column
+        formats = entry.dates or ()
+        self._day, self._as_of = ClosingDay(formats), as_of
+        self._values, self._other = ({}, None) if entry.sources else (entry.values, entry.other)
+        expected = f"a closing date as {' or '.join(formats)}, as the mapping declares" if formats else _EXAMPLE
+        self._issue = Issue("date", f"expected {expected}")
+        self._converted = ConvertedCells(self._flag)
+
+    def close(self, flags: Cells, dates: Cells) -> Cells:
+        """Return flags, False where the closing date is past, Invalid where it is no date."""
+        converted = self._converted.column([_as_text(cell) for cell in dates])
+        closed = (cell is False or isinstance(cell, Invalid) for cell in converted)
+        return [cell if is_closed else flag for flag, cell, is_closed in zip(flags, converted, closed, strict=True)]
+
+    def _flag(self, text: str) -> Cell:
+        meaning = self._values.get(text.casefold())
+        if meaning is not None:
+            return meaning
+        is_past = self._day.is_past(text, self._as_of)
+        if is_past is None:
+            return Invalid(text, self._issue) if self._other is None else self._other
+        return not is_past
+
+
+def _as_text(cell: Cell) -> str | None:
+    if isinstance(cell, bool):
+        return _FLAGS[cell]
+    return cell.text if isinstance(cell, WrongType | Invalid) else cell if isinstance(cell, str) else None

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
 from service.model.kinds import trim
 from service.model.records import STORES, Resource
-from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
+from service.reading.formats.table_file import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
 MOST_LINES: Final = 10**9

@@ -7,9 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batches.diagnostics import FileError
-from service.reading.fields.field_names import suggest_field
-from service.reading.mapping.attribute_entries import parse_attributes
+from service.reading.columns.field_names import suggest_field
+from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import (
     CompaniesTable,
     DataMapping,
@@ -19,13 +18,17 @@ from service.reading.mapping.declaration import (
     ResourceMapping,
     StoresTable,
 )
-from service.reading.mapping.entries import parse_entry
-from service.reading.mapping.mapping_options import check_options, find_time_zone, parse_date_formats, parse_patterns
-from service.reading.mapping.table_keys import parse_table_options
-from service.reading.mapping.toml_document import MAX_SIZE, parse_toml
-from service.reading.mapping.toml_keys import read_table
-from service.reading.text.stored_bytes import read_stored
-from service.suggestion import did_you_mean
+from service.reading.mapping.entries import parse_attributes, parse_entry
+from service.reading.mapping.options import (
+    check_options,
+    find_time_zone,
+    parse_date_formats,
+    parse_patterns,
+    parse_table_options,
+)
+from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table
+from service.reading.text import read_stored
+from service.texts import did_you_mean
 
 _FOLDER: Final = Path(__file__).parent / "presets"
 _OF_STORES: Final = ("fields", "files", "attributes")  # keys that are not those of companies that are derived from them

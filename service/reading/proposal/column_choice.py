@@ -5,15 +5,108 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
+import msgspec
+
+from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import COMPANIES, STORES
-from service.reading.fields.by_name import column_key
-from service.reading.fields.field_names import end_of_path, suggest_field
+from service.reading.batch import Cell, RecordFile
+from service.reading.columns.dates import RFC_3339, possible_formats
+from service.reading.columns.field_names import column_key, end_of_path, suggest_field
+from service.reading.columns.flags import flag_of, is_status, means_closed, speaks
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
-from service.reading.proposal.first_records import MAX_COLUMNS, ColumnSample
-from service.reading.values.closed_cells import speaks
-from service.reading.values.closing_names import is_status, means_closed
-from service.reading.values.flag_words import flag_of
+
+MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
+_MAX_TEXT: Final = 200  # characters of a name and of a cell
+# What people write for no value. Words that may be values are not here: NA is Namibia.
+_NO_VALUE: Final = frozenset(
+    {"-", "--", "–", "—", "?", "n/a", "#n/a", "#nv", "n.a.", "k.a.", "k. a.", "null", "(null)", r"\n"}  # noqa: RUF001 - dashes
+    | {"unknown", "unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"}
+)
+
+
+class ColumnSample(msgspec.Struct, frozen=True):
+    """A column: its name, and its cells in the first records, texts without the white space around them.
+
+    cells     None for those without a value
+    no_value  the texts among them that mean "no value", as they are written
+    """
+
+    name: str
+    cells: Sequence[Cell]
+    no_value: Sequence[str] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The distinct texts."""
+        return list(dict.fromkeys(cell for cell in self.cells if isinstance(cell, str)))
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has texts or flags; arrays and objects are not the values of a field."""
+        return any(isinstance(cell, str | bool) for cell in self.cells)
+
+
+class FirstRecords(msgspec.Struct, frozen=True):
+    """The first columns of a file by name, in order, and how many records they have."""
+
+    columns: Mapping[str, ColumnSample]
+    count: int = 0
+
+    def count_missing(self, names: Sequence[str]) -> int:
+        """Return how many of the records have no value in any of some columns."""
+        cells = [self.columns[name].cells for name in names]
+        return self.count - sum(any(cell is not None for cell in record) for record in zip(*cells, strict=True))
+
+
+def read_first_records(file: RecordFile) -> FirstRecords:
+    """Return the first records of a file. Raises FileError."""
+    names = list(islice(filter(_is_name, file.names), MAX_COLUMNS))
+    batch = next(file.batches(names), None)
+    if batch is None:
+        return FirstRecords({name: ColumnSample(name, ()) for name in names})
+    return FirstRecords({name: _sample(name, batch.columns[name]) for name in names}, len(batch.numbers))
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= _MAX_TEXT and not name.isspace() and name != ""
+
+
+def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:
+    stripped = [cell.strip()[:_MAX_TEXT] if isinstance(cell, str) else cell for cell in cells]
+    none = {""} | {cell for cell in stripped if isinstance(cell, str) and cell.casefold() in _NO_VALUE}
+    return ColumnSample(name, [None if cell in none else cell for cell in stripped], sorted(none - {""}))
+
+
+_TIME: Final = re.compile(",? h.*")
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """Formats of dates, and the name of the column that proves them."""
+
+    formats: tuple[str, ...]
+    column: str
+
+
+def find_proof(possible: Sequence[tuple[str, ...]], columns: Iterable[ColumnSample]) -> Proof | None:
+    """Return the possible formats whose dates are written like those of a column with only one possible format.
+
+    None if there is no such column, or if columns contradict each other.
+    """
+    proven = {_date(each): column.name for column in columns for each in _proven_formats(column)}
+    fitting = [formats for formats in possible if all(_date(each) in proven for each in formats if each != RFC_3339)]
+    return Proof(fitting[0], proven[_date(fitting[0][0])]) if len(fitting) == 1 else None
+
+
+def _proven_formats(column: ColumnSample) -> Sequence[str]:
+    texts = column.texts
+    possible = possible_formats(texts) if possible_formats(texts[:1]) else []  # most columns have no dates
+    return possible[0] if len(possible) == 1 else ()
+
+
+def _date(declared: str) -> str:
+    """Return the part of a format before the time."""
+    return _TIME.sub("", declared)
+
 
 _FLAG: Final = "is_open"
 _COORDINATES: Final = ("latitude", "longitude")

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from service.model.errors import RequestError
-from service.web.answers.response import Response
-from service.web.requests.request import Request
-from service.web.requests.request_fields import RequestFields
-from service.web.telemetry.counters import Counters
+from service.web.http.request import Request, RequestFields
+from service.web.http.response import Response
+from service.web.pipeline.counters import Counters
 
 
 class Application(Protocol):

@@ -10,31 +10,29 @@ from typing import Final, Protocol, cast
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service.model.errors import InternalServerError, RequestError
-from service.web.answers.response import Pieces, Response, held_bytes, split
-from service.web.answers.stream import Stream, chunk
 from service.web.connections.application import Application
-from service.web.connections.body import RequestBody
-from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader
+from service.web.connections.framing import RequestBody, read_request
+from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
     MAX_HEAD_BYTES,
     READING_SECONDS,
     RECEIVE_BYTES,
+    TIMEOUT_EVENTS,
     TURN_BYTES,
     UNCOUNTED_BYTES,
+    LogThrottle,
+    State,
+    unsent_bytes,
 )
-from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.memory_budget import MemoryBudget
-from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.started_coroutine import resume
-from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
-from service.web.connections.turns import Turns
-from service.web.headers.forwarded import UNIX
+from service.web.connections.scheduling import Turns, resume
+from service.web.http.forwarded import UNIX
+from service.web.http.request import Request
+from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split
 from service.web.pipeline.app import FILES_SHARE
-from service.web.requests.request import Request
-from service.web.telemetry.events import Event
+from service.web.pipeline.counters import Event
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))

@@ -6,8 +6,7 @@ from typing import Final
 
 from aiohttp import HttpVersion11, hdrs
 
-from service.web.requests.request import Request
-from service.web.requests.request_fields import OWN, RequestFields
+from service.web.http.request import OWN, Request, RequestFields
 
 # A path and a query as every parser reads them. Everything else is for aiohttp's parser.
 _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!$-;=?@-Z_a-z~%]*+))? HTTP/1\.1")

@@ -1,22 +1,44 @@
 """The server of one listener: accepts connections up to a limit, checks their timeouts, and shuts them down."""
 
 import asyncio
+import logging
 import socket
 import sys
 from contextlib import suppress
-from typing import cast
+from typing import Final, cast
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
+from service.model.errors import ServiceUnavailable
 from service.web.connections.application import Application
 from service.web.connections.connection import Connection
-from service.web.connections.limits import Limits
-from service.web.connections.load_shedding import ShedConnection
-from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
+from service.web.connections.limits import THROTTLE_SECONDS, Limits, LogThrottle, TimeoutSweep, timeouts
 from service.web.connections.memory_budget import MemoryBudget
-from service.web.connections.timeouts import TimeoutSweep, timeouts
-from service.web.connections.turns import Turns
-from service.web.telemetry.events import Event
+from service.web.connections.scheduling import Turns
+from service.web.http.response import Response, error_answer
+from service.web.pipeline.counters import Event
+
+_ANSWER: Final = error_answer(ServiceUnavailable(), ())
+_log = logging.getLogger(__name__)
+
+
+class ShedConnection(asyncio.Protocol):
+    """The protocol of all connections over the limit: responds without reading the request, then closes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._throttle = LogThrottle(THROTTLE_SECONDS)
+
+    def log(self, now: float) -> None:
+        """Log that connections are refused, at most once a minute; `now` is the loop's time."""
+        if self._throttle.admit(now) is not None:
+            _log.warning("connection limit reached (%s): refusing new connections", f"{self._limit:,}")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Respond and close."""
+        writable = cast("asyncio.Transport", transport)
+        writable.writelines(Response(_ANSWER).encode("", HttpVersion11, keep_alive=False))
+        writable.close()
 
 
 class Server:

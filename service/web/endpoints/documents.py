@@ -1,25 +1,62 @@
 """The documents: /openapi.json, and /docs, an interactive page that loads nothing from other servers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from hashlib import sha256
+from html import escape
 from http import HTTPStatus
 from importlib import resources
 from typing import Final
 
+import msgspec
 from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
 from service.model.attributes import NO_ATTRIBUTES, Schema
-from service.model.operation import JSON, VERSION_HEADER
-from service.web.answers.answer import Answer
+from service.model.operation import JSON, VERSION_HEADER, Operation
+from service.model.records import STORES
+from service.settings import Settings
+from service.web.endpoints.pages import Document
 from service.web.endpoints.resources import ServedData
-from service.web.formats.document import Document
-from service.web.headers.header_lines import HeaderLines, header_lines
-from service.web.headers.links import HELP_PATH
-from service.web.pipeline.identity import Identity
-from service.web.pipeline.plan import CommonHeaders, Plan, Representation
+from service.web.http.cors import tiles_origin
+from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
+from service.web.http.links import HELP_PATH
+from service.web.http.request import RequestFields
+from service.web.http.response import Answer
+from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
 from service.web.pipeline.routes import AnswerRoute, Call, ResourceRoute, Route
+
+EXPLORER_PATH: Final = "/explorer"
+_HTML: Final = "text/html"
+_PAGES: Final = {
+    "/openapi.json": "The interface as OpenAPI",
+    HELP_PATH: "The interface as a page to try it",
+    EXPLORER_PATH: "The stores as a page to look at",
+}
+
+
+def start_route(operations: Iterable[Operation], settings: Settings) -> AnswerRoute:
+    """Return the route of /, which redirects browsers to a page and lists the paths of operations for others."""
+    hidden = (EXPLORER_PATH,) if settings.no_explorer else ()
+    paths = {operation.path: operation.summary for operation in operations}
+    pages = {path: summary for path, summary in _PAGES.items() if path not in hidden}
+    index = Answer((msgspec.json.encode({"paths": paths | pages}),), JSON, headers=NO_STORE, vary=hdrs.ACCEPT)
+    # Relative, so that it is correct behind a proxy that adds a prefix to the path.
+    location = HELP_PATH.removeprefix("/") if hidden else EXPLORER_PATH.removeprefix("/")
+    redirect = Answer(
+        (),
+        status=HTTPStatus.TEMPORARY_REDIRECT.value,
+        headers=NO_STORE + header_lines({"Location": location}),
+        vary=hdrs.ACCEPT,
+    )
+    return AnswerRoute(path="/", answer=lambda fields, _: redirect if _prefers_html(fields) else index)
+
+
+def _prefers_html(fields: RequestFields) -> bool:
+    """Return whether a client prefers a page to JSON by name, as browsers do."""
+    weight = weights(bounded_fields(fields.accept))
+    return weight.get(_HTML, 0.0) > weight.get(JSON, 0.0)
+
 
 _OPENAPI: Final = "/openapi.json"
 HTML: Final = "text/html; charset=utf-8"
@@ -93,3 +130,61 @@ def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines
 
 def _identity(path: str, body: bytes, media_type: str) -> Identity:
     return Identity(path, "", sha256(body).hexdigest(), media_type)
+
+
+_MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
+_PAGE: Final = "page.html"
+# Its other files are counted as one.
+_FILES: Final = f"{EXPLORER_PATH}/{{file}}"
+# Of the map library: what is served of release 1.9.4.
+_LEAFLET: Final = ("leaflet.css", "leaflet.js")
+
+
+def explorer_routes(settings: Settings) -> tuple[Route, ...]:
+    """Return the routes of the page and its files; none if it is not served."""
+    if settings.no_explorer:
+        return ()
+    return _routes("" if settings.no_auth else "needed", settings.tiles, settings.tiles_attribution)
+
+
+@cache  # the files do not change, and their digests take long
+def _routes(key: str, tiles: str, attribution: str) -> tuple[Route, ...]:
+    headers, folder = _headers(tiles), resources.files("service.web") / "explorer"
+    leaflet = resources.files("js_lib_leaflet") / "static" / "js_lib_leaflet"
+    files = {file.name: file for file in folder.iterdir()} | {name: leaflet / name for name in _LEAFLET}
+    page = _filled(files.pop(_PAGE).read_text("utf-8"), KEY=key, TILES=tiles, ATTRIBUTION=attribution)
+    return (
+        document_route(EXPLORER_PATH, page.encode(), HTML, headers),
+        *(
+            document_route(
+                f"{EXPLORER_PATH}/{name}",
+                file.read_bytes(),
+                _MEDIA_TYPES[name.rpartition(".")[2]],
+                headers,
+                group=_FILES,
+            )
+            for name, file in sorted(files.items())
+        ),
+    )
+
+
+def _headers(tiles: str) -> HeaderLines:
+    images = f"'self' {tiles_origin(tiles)}" if tiles else "'self'"
+    return header_lines(
+        {
+            "Cache-Control": "no-cache",
+            "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+            f"img-src {images}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+        }
+    )
+
+
+def _filled(page: str, **values: str) -> str:
+    """Return the page with what its scripts need to know of the service."""
+    values["MEMBERS"] = " ".join(STORES.members)
+    values["FILTERS"] = " ".join(field.name for field in STORES.filters)
+    for name, value in values.items():
+        page = page.replace(f"{{{name}}}", escape(value))
+    return page

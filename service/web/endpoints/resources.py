@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from aiohttp import hdrs
 
-from service.data_set import Dataset
+from service.dataset import Dataset
 from service.engine.table import Table
 from service.model.attributes import NO_ATTRIBUTES, Schema
-from service.model.envelope import PaginatedResponse
+from service.model.envelope import PaginatedResponse, page_of_features
 from service.model.errors import (
     NotFound,
     OtherVersion,
@@ -23,21 +23,17 @@ from service.model.errors import (
     Unauthorized,
     UnprocessableContent,
 )
-from service.model.features import page_of_features
 from service.model.operation import GEO_JSON, VERSION_HEADER, Operation
 from service.model.parameters import parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.formats.geojson_page import GeoJsonPage
-from service.web.formats.json_page import JsonPage, JsonRecord
-from service.web.headers.conditional import http_date
-from service.web.headers.header_lines import header_lines
-from service.web.headers.vary import vary_of_data
+from service.web.endpoints.pages import GeoJsonPage, JsonPage, JsonRecord
+from service.web.http.conditional import http_date
+from service.web.http.header_fields import header_lines, vary_of_data
 from service.web.pipeline.plan import CommonHeaders, Plan
-from service.web.pipeline.request_parameters import parser
-from service.web.pipeline.routes import Call, ResourceRoute
+from service.web.pipeline.routes import Call, ResourceRoute, parser
 
 TAG: Final = "directory"
 _DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent)

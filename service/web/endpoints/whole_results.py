@@ -3,22 +3,68 @@
 from collections.abc import Callable
 from http import HTTPStatus
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from service.data_set import Dataset
+from aiohttp import hdrs
+
+from service.background import background_threads
+from service.dataset import Dataset
+from service.engine.columns.selection import ScannedRows, Selection
+from service.engine.geography.distance_order import DistanceOrder
+from service.engine.results import WRITERS, Write
+from service.engine.select import ordered
 from service.engine.table import Table
-from service.engine.whole_files import WRITERS
 from service.model.attributes import NO_ATTRIBUTES, Schema
-from service.model.features import collection_of
-from service.model.operation import CSV, GEO_JSON, NDJSON, Operation
+from service.model.envelope import collection_of
+from service.model.operation import COUNT_HEADER, CSV, GEO_JSON, NDJSON, Operation
 from service.model.parameters import file_parameters_of
-from service.model.query import QueryParser
+from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.web.endpoints.pages import found
 from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
-from service.web.formats.whole_result import WholeResult
-from service.web.pipeline.plan import Plan
-from service.web.pipeline.request_parameters import parser
-from service.web.pipeline.routes import Call, ResourceRoute
+from service.web.http.header_fields import HeaderLines, header_lines
+from service.web.http.response import Stream
+from service.web.pipeline.long_queries import in_turn
+from service.web.pipeline.plan import Body, BodyFormat, Plan
+from service.web.pipeline.routes import Call, ResourceRoute, parser
+
+# Sorts many rows by distance, one query at a time: it takes memory.
+_SORTING: Final = background_threads(1, "sorting")
+
+
+class WholeResult(BodyFormat, frozen=True, eq=False):
+    """All rows that answer a query, as a file."""
+
+    is_stream: ClassVar[bool] = True
+
+    resource: Resource
+    table: Table
+    query: Query
+    write: Write
+    file_name: str
+
+    async def body(self) -> Body:
+        """Select the rows. The stream holds the table, and writes them when it is read."""
+        order: Selection = await found(ordered, self.table, self.query)
+        if isinstance(order, ScannedRows):
+            order = await found(order.marked)
+        nbytes = 0
+        if isinstance(order, DistanceOrder):
+            order = await in_turn(_SORTING, order.listed)
+            nbytes = order.nbytes
+        pieces = self.write(self.resource, self.table, self.query, order)
+        return Body((), order.total, stream=Stream(pieces, nbytes))
+
+    def headers(self, total_count: int) -> HeaderLines:
+        """Return the number of records, by which a reader knows that it has them all, and the name of the file."""
+        return header_lines(
+            {
+                COUNT_HEADER: str(total_count),
+                hdrs.CONTENT_DISPOSITION: f'attachment; filename="{self.file_name}"',
+                hdrs.ACCEPT_RANGES: "none",
+            }
+        )
+
 
 # The ending of the name of a file -> what it is, its media type, and what returns the type of its body.
 _FORMS: Final[dict[str, tuple[str, str, Callable[[Resource], Any]]]] = {

@@ -21,28 +21,20 @@ from service.model.errors import (
     UnknownPath,
 )
 from service.model.operation import PREFERENCE_STATUSES
+from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.answers.answer import Answer
-from service.web.answers.problems import error_answer
-from service.web.answers.response import Response
-from service.web.headers.cors import PREFLIGHT_VARY, Cors
-from service.web.headers.header_lines import LINE_END, HeaderLines, header_lines
-from service.web.headers.links import HELP_LINES, HELP_PATH
-from service.web.headers.origins import parse_origin
-from service.web.headers.prefer import STRICT_APPLIED
-from service.web.headers.request_id import REQUEST_ID
-from service.web.headers.vary import vary_of_data
-from service.web.pipeline.auth import Authenticate
+from service.web.http.cors import PREFLIGHT_VARY, Cors, parse_origin
+from service.web.http.forwarded import REQUEST_ID
+from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines, header_lines, vary_of_data
+from service.web.http.links import HELP_LINES, HELP_PATH
+from service.web.http.request import Request, RequestFields, without_trailing_slash
+from service.web.http.response import Answer, Response, error_answer
+from service.web.pipeline.access_log import Exchange, Observer
+from service.web.pipeline.auth import Authenticate, make_rate_limits
+from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.long_queries import current_key
-from service.web.pipeline.rate_limiting import make_rate_limits
-from service.web.pipeline.recent_answers import ANSWER_HIT, RecentAnswers
+from service.web.pipeline.response_cache import ANSWER_HIT, RecentAnswers
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
-from service.web.requests.request import Request
-from service.web.requests.request_fields import RequestFields
-from service.web.requests.request_target import without_trailing_slash
-from service.web.telemetry.counters import ABANDONED, UNMATCHED
-from service.web.telemetry.observer import Exchange, Observer
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3

@@ -1,17 +1,60 @@
 """The plan of an answer: everything that is decided before the body is made."""
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
+from hashlib import blake2b
 from http import HTTPStatus
 from typing import ClassVar, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from service.web.answers.answer import Answer
-from service.web.answers.stream import Stream
-from service.web.headers.content_coding import IDENTITY, Coding
-from service.web.headers.header_lines import LINE_END, HeaderLines
-from service.web.pipeline.identity import Identity, entity_tag
+from service.background import background_threads
+from service.model.errors import PreconditionFailed
+from service.model.operation import JSON
+from service.model.query import Query
+from service.web.http.conditional import evaluate_conditions
+from service.web.http.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
+from service.web.http.header_fields import LINE_END, HeaderLines
+from service.web.http.request import RequestFields
+from service.web.http.response import Answer, Stream
+
+# Increment it when a release changes the body of an otherwise equal identity.
+OUTPUT: Final = 3
+
+_TAG_BYTES: Final = 16
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class Identity(msgspec.Struct, frozen=True, gc=False):
+    """Everything that the body of a 200 depends on, except its content coding: equal identities, equal bodies.
+
+    operation   the path of the operation, as OpenAPI writes it
+    parameters  the normalized query, or the decoded path segment, or "" if the operation takes neither
+    version     of the data, or the digest of a document
+    media_type  of the body
+    output      number of the software's output format
+    links       the start of the links in the body, if it has any: they repeat the raw query string
+    """
+
+    operation: str
+    parameters: Query | str = msgspec.field(name="asked")  # the name is part of the digest
+    version: str
+    media_type: str = JSON
+    output: int = OUTPUT
+    links: str | UnsetType = UNSET
+
+
+def entity_tag(identity: Identity, coding: Coding) -> str:
+    """Return the opaque tag of an answer in a content coding: a 128-bit digest as 32 hexadecimal digits.
+
+    The tag is strong (RFC 9110 section 8.8.1): one tag, one sequence of bytes. The digest includes the release of the
+    encoding library, because another release may write other bytes.
+    """
+    text = _ENCODE((identity, coding.token, coding.release))
+    return blake2b(text, digest_size=_TAG_BYTES).hexdigest()
+
 
 _NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
 
@@ -111,3 +154,49 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         )
         media_type = representation.identity.media_type
         return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)
+
+
+# A pool of its own, so that encoding long bodies does not delay a reload.
+_THREADS: Final = background_threads(2, "encoding")
+
+
+async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
+    """Return the body of a plan in one of the accepted codings. A long one is encoded in a thread."""
+    body = await plan.format.body()
+    coding = codings[0] if plan.format.is_stream else _choose(codings, body)
+    if coding is IDENTITY:
+        return body
+    if body.stream is not None:
+        stream = body.stream.map(coding.encode_pieces, coding.part_encoder_bytes)
+        return msgspec.structs.replace(body, coding=coding, stream=stream)
+    if body.length <= INLINE_BYTES:
+        return _encode(body, coding)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _encode, body, coding)
+
+
+async def unchanged(plan: Plan, fields: RequestFields) -> str | None:
+    """Return the tag of a plan's 304 if the client has its representation, else None. Raises `PreconditionFailed`.
+
+    The body is made only if the client does not name the tag, and the body may fail or its length decides the coding.
+    """
+    codings, representation = fields.codings, plan.representation
+    tags = representation.tags(codings)
+    try:
+        tag = evaluate_conditions(fields.all, tags, representation.common.modified)
+    except PreconditionFailed:
+        if plan.format.may_fail:
+            await plan.format.body()
+        raise
+    if tag != "":
+        return tag
+    if plan.format.is_stream or (codings[0] is IDENTITY and not plan.format.may_fail):
+        return tags[0]
+    return tags[codings.index(_choose(codings, await plan.format.body()))]
+
+
+def _choose(codings: Sequence[Coding], body: Body) -> Coding:
+    return IDENTITY if body.length < MIN_BYTES and IDENTITY in codings else codings[0]
+
+
+def _encode(body: Body, coding: Coding) -> Body:
+    return Body((coding.encode(b"".join(body.pieces)),), body.total_count, coding)

@@ -1,17 +1,21 @@
 """Routes: what answers a path."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
+from msgspec import UNSET
 
 from service.model.attributes import Schema
-from service.model.operation import Operation
-from service.web.answers.answer import Answer
-from service.web.pipeline.plan import Plan
-from service.web.requests.request_fields import RequestFields
+from service.model.operation import JSON, Operation
+from service.model.query import Query, QueryParser
+from service.web.http.header_fields import HeaderLines
+from service.web.http.links import body_link_base, ignored_parameter_lines
+from service.web.http.request import RequestFields, query_pairs
+from service.web.http.response import Answer
+from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
 
 _ANY: Final = "{}"
 
@@ -126,3 +130,48 @@ class Routes:
 
 def _pattern(path: str) -> tuple[Any, ...]:
     return tuple(_ANY if segment.startswith("{") else segment for segment in path.removeprefix("/").split("/"))
+
+
+# The data set that is served, and the one that requests still read.
+_SCHEMAS: Final = 2
+
+
+class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """The path segment, decoded, and the query of a request to an operation, whose query string was `raw`.
+
+    ignored  the field of the unknown parameters
+    """
+
+    operation: str
+    segment: str
+    raw: str
+    query: Query
+    media_type: str = JSON
+    ignored: HeaderLines = ""
+
+    def representation(self, version: str, common: CommonHeaders, media_type: str = "") -> Representation:
+        """Return the representation from the data of a version, in another media type than the default."""
+        media_type = media_type or self.media_type
+        links = UNSET if media_type == self.media_type else body_link_base(self.operation, self.raw)
+        asked = self.segment or self.query.normalized
+        return Representation(Identity(self.operation, asked, version, media_type, links=links), common, self.ignored)
+
+
+# Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names
+# are errors. Raises UnprocessableContent.
+Parse: TypeAlias = Callable[[Schema, str, str, bool], RequestParameters]
+
+
+def parser(operation: str, make: Callable[[Schema], QueryParser], media_type: str = JSON) -> Parse:
+    """Return the parser of the parameters of an operation with responses of a media type."""
+    reader_of = lru_cache(_SCHEMAS)(make)
+
+    def parse(schema: Schema, segment: str, raw: str, strict: bool) -> RequestParameters:  # noqa: FBT001 - of a request
+        reader, pairs = reader_of(schema), query_pairs(raw)
+        query = reader.parse(pairs, strict=strict)
+        unknown = reader.unknown(pairs)
+        ignored = ignored_parameter_lines(unknown) if unknown else ""
+        decoded = unquote(segment) if "%" in segment else segment
+        return RequestParameters(operation, decoded, raw, query, media_type, ignored)
+
+    return parse

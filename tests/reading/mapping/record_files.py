@@ -7,12 +7,11 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batches.batch import BATCH_SIZE, Batch, Cell, UnusedName
-from service.reading.batches.record_file import RecordFile
-from service.reading.derived_companies import DistinctCompanies
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.json.geojson import GeoJsonFile
-from service.reading.formats.json.json_file import JsonFile
+from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName
+from service.reading.files.records import DistinctCompanies
+from service.reading.formats.csv_file import open_csv
+from service.reading.formats.geojson import GeoJsonFile
+from service.reading.formats.json_file import JsonFile
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping

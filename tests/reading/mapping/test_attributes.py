@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from service.engine.ordered_rows import ordered
-from service.engine.whole_files import WRITERS
+from service.engine.results import WRITERS
+from service.engine.select import ordered
 from service.loading.dataset import Loaded, load
 from service.model.query import Query
-from service.reading.batches.diagnostics import FileError
+from service.reading.diagnostics import FileError
 from service.reading.mapping.mapping_file import parse_mapping
 
 COMPANIES = "company_id,name\nc,Comp\n"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from service.background import silent
 from service.baking.baked_file import load_baked, write_baked
+from service.dataset import ReadOptions
 from service.loading.dataset import Loaded, load
 from service.model.records import STORES
-from service.progress import silent
-from service.read_options import ReadOptions
-from service.reading.batches.batch import Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import FileError
+from service.publishing.local_source import BakedFileSource
+from service.reading.batch import Cell, Invalid, WrongType
+from service.reading.columns.flags import utc_today
+from service.reading.diagnostics import FileError
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.values.closing_day import utc_today
-from service.sources.baked_file_source import BakedFileSource
 from tests.loading.data_files import rows
 from tests.reading.mapping.record_files import Records, table
 from tests.reading.mapping.test_proposal import RECORD

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from service.reading.batches.batch import Invalid
-from service.reading.batches.diagnostics import Issue
-from service.reading.values.date_formats import instant_converter
+from service.reading.batch import Invalid
+from service.reading.columns.dates import instant_converter
+from service.reading.diagnostics import Issue
 
 BERLIN = ZoneInfo("Europe/Berlin")
 FIRST = datetime(1900, 1, 1)  # noqa: DTZ001 - a local time
@@ -62,7 +62,7 @@ def test_a_text_in_another_format_is_invalid(declared: str, text: str) -> None:
 
 
 def test_days_are_cached_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.values.date_formats._MAX_DAYS", 2)
+    monkeypatch.setattr("service.reading.columns.dates._MAX_DAYS", 2)
     converter = instant_converter(["dd.mm.yyyy"], BERLIN)
     assert converter is not None
     days = [converter(f"{day:02}.03.2024") for day in (1, 2, 3, 1)]

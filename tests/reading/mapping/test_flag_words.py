@@ -2,8 +2,7 @@
 
 import pytest
 
-from service.reading.values.closing_names import is_status, means_closed
-from service.reading.values.flag_words import flag_of, says_closed
+from service.reading.columns.flags import flag_of, is_status, means_closed, says_closed
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ from typing import NoReturn
 import pytest
 
 from service.model.records import COMPANIES, STORES
-from service.reading.batches.batch import BATCH_SIZE, Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import FileError, Issue
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.mapping.column_names import has_columns
+from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
+from service.reading.columns.dates import MAX_CACHED, ConvertedCells
+from service.reading.diagnostics import FileError, Issue
+from service.reading.formats.csv_file import open_csv
 from service.reading.mapping.conversions import without
-from service.reading.mapping.mapped_records import MappedRecords
+from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.values.converted_cells import MAX_CACHED, ConvertedCells
 from tests.loading.data_files import load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 

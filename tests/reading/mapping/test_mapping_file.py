@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from service.reading.batches.diagnostics import FileError
+from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import (
     AttributeTable,
     CompaniesTable,
@@ -18,8 +18,8 @@ from service.reading.mapping.declaration import (
     StoresTable,
 )
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.mapping.toml_keys import keys_of, read_table
-from service.reading.text.decoding import parse_encoding
+from service.reading.mapping.toml import keys_of, read_table
+from service.reading.text import parse_encoding
 
 KEYS = ", ".join(keys_of(StoresTable))
 EXAMPLE = """
@@ -482,7 +482,7 @@ def test_only_encodings_of_texts_are_suggested(name: str) -> None:
 
 
 def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.mapping.mapping_options.available_timezones", set)
+    monkeypatch.setattr("service.reading.mapping.options.available_timezones", set)
     with pytest.raises(FileError, match="no time zone 'Mars'; the system has no time zones, install tzdata"):
         parse_mapping(b'[stores]\ntime_zone = "Mars"')
 

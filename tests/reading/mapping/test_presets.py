@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from service.model.records import STORES
-from service.reading.batches.record_file import RecordFile
+from service.reading.batch import RecordFile
+from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.openers import format_of, open_file
 from service.reading.mapping.mapping_file import PRESETS, load_mapping
 from tests.reading.mapping.record_files import Compiled, compiled, geojson, nested, table
 

@@ -8,15 +8,13 @@ from typing import Final
 import pytest
 
 from service.model.attributes import MOST
-from service.reading.batches.batch import Batch, Cell
-from service.reading.batches.diagnostics import FileError
-from service.reading.batches.record_file import RecordFile
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.json.geojson import GeoJsonFile
+from service.reading.batch import Batch, Cell, RecordFile
+from service.reading.diagnostics import FileError
+from service.reading.formats.csv_file import open_csv
+from service.reading.formats.geojson import GeoJsonFile
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.proposal.column_choice import recognizes
-from service.reading.proposal.first_records import MAX_COLUMNS
-from service.reading.proposal.preset_signatures import SIGNATURES
+from service.reading.proposal.column_choice import MAX_COLUMNS, recognizes
+from service.reading.proposal.presets import SIGNATURES
 from service.reading.proposal.proposal import propose_mapping
 from tests.reading.mapping.record_files import Records, compiled, geojson, nested, table
 

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 
 from service.model.records import STORES
-from service.reading.batches.diagnostics import FileError
-from service.reading.batches.record_file import RecordFile
+from service.reading.batch import RecordFile
+from service.reading.diagnostics import FileError
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.proposal import propose_mapping

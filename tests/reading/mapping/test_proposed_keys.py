@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from service.dataset import ReadOptions
 from service.loading.dataset import Loaded, load
-from service.read_options import ReadOptions
 from tests.program import run_here
 from tests.workbooks import xlsx
 from tests.zip_archives import zipped

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import Loaded, load
-from service.reading.batches.batch import BATCH_SIZE
-from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.table.table_options import TableOptions
-from service.reading.text.cleaning import Cleaning
+from service.reading.batch import BATCH_SIZE
+from service.reading.formats.csv_file import open_csv
+from service.reading.formats.table_file import TableOptions
+from service.reading.text import Cleaning
 from tests.loading.data_files import refusal
 from tests.workbooks import Value, ods, xlsx
 

@@ -7,22 +7,19 @@ import struct
 from types import SimpleNamespace
 from typing import Any
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.answers.response import Response
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.application import Application
 from service.web.connections.connection import Connection
-from service.web.connections.limits import RECEIVE_BYTES, Limits
-from service.web.connections.log_throttling import LogThrottle
+from service.web.connections.limits import RECEIVE_BYTES, Limits, LogThrottle, timeouts
 from service.web.connections.memory_budget import MemoryBudget
-from service.web.connections.timeouts import timeouts
-from service.web.connections.turns import Turns
+from service.web.connections.scheduling import Turns
 from service.web.endpoints.probes import probe_routes
+from service.web.http.request import Request
+from service.web.http.response import Response
+from service.web.pipeline.access_log import Observer
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
-from service.web.requests.request import Request
-from service.web.telemetry.counters import UNMATCHED, Counters
-from service.web.telemetry.events import Event
-from service.web.telemetry.observer import Observer
+from service.web.pipeline.counters import UNMATCHED, Counters, Event
 from tests.web.live import DEFAULTS
 
 LIMITS = Limits()

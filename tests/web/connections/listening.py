@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import Limits
 from service.web.pipeline.auth import no_authentication
+from service.web.pipeline.counters import Event
 from service.web.site import make_site, open_site
-from service.web.telemetry.events import Event
 from tests.program import SECONDS
 from tests.web.live import DEFAULTS
 

@@ -11,11 +11,11 @@ import pytest
 from aiohttp import HttpVersion10, HttpVersion11
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 
-from service.web.connections.aiohttp_names import NAMES, HttpProcessingError, HttpRequestParser, RawRequestMessage
+from service.web.connections.heads import NAMES, HttpProcessingError, HttpRequestParser, RawRequestMessage
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 
 SERVICE = Path(__file__).parents[3] / "service"
-SEAM = "web/connections/aiohttp_names.py"
+SEAM = "web/connections/heads.py"
 # The modules that the documentation of aiohttp describes.
 DOCUMENTED = ("aiohttp", "aiohttp.web", "aiohttp.hdrs")
 MODULES = ("aiohttp.http", "aiohttp.http_exceptions")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.model.errors import BadRequest, ContentTooLarge, RequestError
-from service.web.connections.body import ChunkedBody, RequestBody, SizedBody
+from service.web.connections.framing import ChunkedBody, RequestBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINE_BYTES, MAX_BODY_PARTS
 
 NEXT = b"GET / HTTP/1.1\r\n\r\n"

@@ -6,12 +6,10 @@ import logging
 import pytest
 
 from service.model.errors import NotFound
-from service.web.answers.answer import Answer
-from service.web.answers.response import Response
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits
-from service.web.connections.timeouts import State
-from service.web.requests.request import Request
-from service.web.telemetry.events import Event
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits, State
+from service.web.http.request import Request
+from service.web.http.response import Answer, Response
+from service.web.pipeline.counters import Event
 from tests.web.connections.harness import GET, GatedApp, Wire, settle
 
 LARGE = GET[:-2] + (b"a: " + b"b" * 8000 + b"\r\n") * 2 + b"\r\n"

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
 from tests.web.connections.listening import GET, listening, until_closed
 

@@ -5,10 +5,10 @@ import socket
 
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
+from service.web.pipeline.counters import Event
 from service.web.site import make_site, open_site
-from service.web.telemetry.events import Event
 from tests.program import SECONDS
 from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listening, until_closed
 from tests.web.live import WITH_ADMIN

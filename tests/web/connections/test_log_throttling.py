@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from service.web.connections.log_throttling import LogThrottle
+from service.web.connections.limits import LogThrottle
 
 
 def test_one_message_per_interval_is_admitted_with_the_number_suppressed_before_it() -> None:

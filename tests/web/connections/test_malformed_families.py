@@ -7,7 +7,7 @@ import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import Limits
 from service.web.site import make_site
 from tests.web.connections.malformed import FAMILIES, SECRET, Case

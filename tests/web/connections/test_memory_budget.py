@@ -9,13 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from service.web.answers.answer import Answer
-from service.web.answers.response import Response
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import READING_SECONDS, Limits
 from service.web.connections.memory_budget import MemoryBudget, release_free_memory
-from service.web.requests.request import Request
-from service.web.telemetry.events import Event
+from service.web.http.request import Request
+from service.web.http.response import Answer, Response
+from service.web.pipeline.counters import Event
 from tests.program import SECONDS
 from tests.web.connections.harness import GET, GatedApp, Wire
 

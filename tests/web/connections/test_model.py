@@ -8,9 +8,8 @@ import msgspec
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.web.connections.limits import Limits
-from service.web.connections.timeouts import State
-from service.web.telemetry.events import Event
+from service.web.connections.limits import Limits, State
+from service.web.pipeline.counters import Event
 from tests.web.connections.harness import GET, GatedApp, Wire
 
 LIMITS: Final = Limits(head_seconds=10, idle_seconds=30, write_seconds=15, discard_seconds=1)

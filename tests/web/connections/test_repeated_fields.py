@@ -9,11 +9,9 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.model.errors import Unauthorized
 from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader
-from service.web.connections.parse_errors import RejectedHead
+from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.requests.request import Request
-from service.web.requests.request_fields import OF_OWN, OWN, RequestFields
+from service.web.http.request import OF_OWN, OWN, Request, RequestFields
 
 pytestmark = pytest.mark.slow
 

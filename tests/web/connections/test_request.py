@@ -6,10 +6,10 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from service.model.errors import BadRequest, ContentTooLarge
-from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.framing import read_request
+from service.web.connections.heads import RawRequestMessage
 from service.web.connections.limits import MAX_BODY_BYTES
-from service.web.requests.request import Request
+from service.web.http.request import Request
 
 
 def read(*fields: tuple[str, str], version: HttpVersion = HttpVersion11, chunked: bool = False) -> Request:

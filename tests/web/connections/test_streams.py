@@ -9,12 +9,10 @@ from typing import Final
 import pytest
 from aiohttp.web import TCPSite
 
-from service.web.answers.answer import Answer
-from service.web.answers.response import Response
-from service.web.answers.stream import Stream
 from service.web.connections.server import runner
-from service.web.requests.request import Request
-from service.web.telemetry.events import Event
+from service.web.http.request import Request
+from service.web.http.response import Answer, Response, Stream
+from service.web.pipeline.counters import Event
 from tests.web.connections.harness import GET, LIMITS, GatedApp, Wire, settle
 
 PIECES: Final = (b"one,", b"", b"two,", memoryview(b"three"))

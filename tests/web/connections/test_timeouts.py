@@ -9,10 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.connections.limits import MAX_BODY_BYTES, Limits
-from service.web.connections.timeouts import State, TimeoutSweep, unsent_bytes
-from service.web.telemetry.events import Event
+from service.publishing.snapshot import SnapshotHolder
+from service.web.connections.limits import MAX_BODY_BYTES, Limits, State, TimeoutSweep, unsent_bytes
+from service.web.pipeline.counters import Event
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS

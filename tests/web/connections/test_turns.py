@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.answers.response import Response
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES, Limits
-from service.web.connections.timeouts import State
-from service.web.connections.turns import Turns
+from service.publishing.snapshot import SnapshotHolder
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES, Limits, State
+from service.web.connections.scheduling import Turns
+from service.web.http.request import Request
+from service.web.http.response import Response
 from service.web.pipeline.app import App
-from service.web.requests.request import Request
 from service.web.site import make_site
 from tests.web.connections.harness import Wire, settle
 from tests.web.live import DEFAULTS, KEY, authentication

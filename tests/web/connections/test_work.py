@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_LINE_END_BYTES, RECEIVE_BYTES
-from service.web.connections.turns import Turns
+from service.web.connections.scheduling import Turns
+from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
 from service.web.site import make_site
-from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.web.connections.harness import GET, Wire
 from tests.web.live import DEFAULTS, KEY, authentication
 

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from service.data_set import Dataset
-from service.engine import clusters
-from service.model.features import ClusterCollection
+from service.dataset import Dataset
+from service.engine.geography import clusters
+from service.model.envelope import ClusterCollection
 from service.model.operation import VERSION_HEADER
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from tests.directory import store, write_directory
 from tests.engine import oracle
 from tests.loaded import accepted, serve
@@ -283,7 +283,7 @@ async def test_revalidation_head_and_compression_work(maps: Client) -> None:
 
 async def test_a_304_to_a_client_with_the_tag_counts_nothing(maps: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = (await cluster(maps)).etag
-    monkeypatch.setattr("service.web.formats.cluster_collection.map_clusters", None)
+    monkeypatch.setattr("service.web.endpoints.clusters.map_clusters", None)
     assert (await cluster(maps, f"If-None-Match: {tag}")).status == 304
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.publication import Reload
-from service.snapshot.snapshot import SnapshotHolder
-from service.snapshot.worker_slots import WorkerSlots
+from service.publishing.snapshot import SnapshotHolder
+from service.publishing.worker_slots import WorkerSlots
+from service.publishing.workspace import Reload
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.live import DEFAULTS, HEADERS, KEY, WITH_ADMIN, Client, ServiceServer, authentication

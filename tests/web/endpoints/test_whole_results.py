@@ -11,14 +11,14 @@ import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
+from service.access.api_key import static_principals
 from service.access.keyring import Keyring
-from service.access.principal import static_principals
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import Limits
-from service.web.headers.content_coding import CODINGS
+from service.web.http.content_coding import CODINGS
+from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.auth import api_key_authentication
 from service.web.site import make_site
-from service.web.telemetry.access_log import AccessLogEntry
 from tests.baking.random_data_sets import random_data_set
 from tests.directory import company, store, write_directory
 from tests.loaded import serve

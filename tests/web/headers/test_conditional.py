@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.snapshot.publication import Publication
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
+from service.publishing.workspace import Publication
 from tests.loaded import serve
 from tests.web.dated import date
 from tests.web.live import Client

@@ -10,8 +10,8 @@ import brotli
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.headers import content_coding
+from service.publishing.snapshot import SnapshotHolder
+from service.web.http import content_coding
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
@@ -234,7 +234,7 @@ async def test_an_http_client_library_decodes_each_coding(client: Client) -> Non
 HOLDS = """
 import sys
 from pathlib import Path
-from service.web.headers.content_coding import CODINGS
+from service.web.http.content_coding import CODINGS
 
 def anonymous():
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon")]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Snapshot, SnapshotHolder
+from service.publishing.snapshot import Snapshot, SnapshotHolder
+from service.publishing.workspace import Publication
 from tests.directory import store, write_directory
 from tests.loaded import Data, snapshot
 from tests.web.live import Client

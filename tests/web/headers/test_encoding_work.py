@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from service.data_set import Dataset
-from service.snapshot.snapshot import SnapshotHolder
-from service.web.headers import content_coding as coding
+from service.dataset import Dataset
+from service.publishing.snapshot import SnapshotHolder
+from service.web.http import content_coding as coding
 from tests.directory import company, store, write_directory
 from tests.loaded import accepted, serve
 from tests.web.codec import Codec

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import given, strategies as st
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve

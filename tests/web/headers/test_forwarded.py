@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 from multidict import CIMultiDict
 
-from service.web.headers.forwarded import MAX_PROXIES, TrustedProxies, parse_trusted_proxies
+from service.web.http.forwarded import MAX_PROXIES, TrustedProxies, parse_trusted_proxies
 
 PROXY, OTHER_PROXY, CLIENT, STRANGER = "10.0.0.1", "10.9.9.9", "203.0.113.7", "198.51.100.3"
 TRUSTED = parse_trusted_proxies(["10.0.0.0/8", "fd00::/8"])

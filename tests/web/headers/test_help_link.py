@@ -3,7 +3,7 @@
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient

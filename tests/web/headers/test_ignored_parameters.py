@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from hypothesis import example, given, strategies as st
 
-from service.web.headers.ignored_parameters import ignored_parameter_lines
+from service.web.http.links import ignored_parameter_lines
 from tests.directory import company, store, write_directory
 from tests.fastapi_model.queries import queries
 from tests.web.live import Client

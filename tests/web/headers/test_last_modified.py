@@ -7,7 +7,7 @@ from time import tzset
 
 import pytest
 
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.dated import date

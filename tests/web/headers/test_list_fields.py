@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS, bounded_fields, members, weights
+from service.web.http.header_fields import MAX_CHARACTERS, MAX_MEMBERS, bounded_fields, members, weights
 
 
 @pytest.mark.parametrize("code_point", [0x1C, 0x1F, 0x0B, 0x85, 0xA0, 0x3000], ids=hex)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.web.headers.prefer import is_strict
+from service.web.http.header_fields import is_strict
 from tests.web.live import HEADERS, Client
 
 STRICT = {**HEADERS, "Prefer": "handling=strict"}

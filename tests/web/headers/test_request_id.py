@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.headers.request_id import trace_id
+from service.web.http.forwarded import trace_id
 from tests.web.conftest import SiteClient
 from tests.web.live import HEADERS, Client, ask, exchange
 

@@ -16,10 +16,10 @@ from hypothesis import given, strategies as st
 from pytest_aiohttp import AiohttpClient
 
 from service.access.api_key import new_key
-from service.snapshot.snapshot import SnapshotHolder
+from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.server import runner
+from service.web.pipeline.access_log import AccessLogEntry, encode_lines, loggable_path, timestamp
 from service.web.site import make_site
-from service.web.telemetry.access_log import AccessLogEntry, encode_lines, loggable_path, timestamp
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, ask, authentication, exchange

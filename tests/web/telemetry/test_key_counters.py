@@ -6,10 +6,10 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import SnapshotHolder
-from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
+from service.publishing.snapshot import SnapshotHolder
+from service.publishing.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
+from service.web.pipeline.counters import KeyCounters
 from service.web.site import make_site
-from service.web.telemetry.key_counters import KeyCounters
 from tests.loaded import Data, serve
 from tests.web.live import DEFAULTS, WITH_ADMIN, Client, ServiceServer, authentication
 

@@ -1,0 +1,32 @@
+"""Errors that end a command: what is wrong with a data set or key file, and what to do."""
+
+import os
+import shlex
+from pathlib import Path
+
+import click
+
+from service.access.key_file import KeyFileError, KeyFileMissing
+from service.dataset import Rejected
+
+
+def data_set_error(source: str, rejected: Rejected) -> click.ClickException:
+    """Return the error for a data set that cannot be served."""
+    lines = [f"the data set in {source} is rejected: {rejected}", rejected.rejection.hint]
+    return click.ClickException("\n".join(filter(None, lines)))
+
+
+def spool_error(error: OSError) -> click.ClickException:
+    """Return the error for temporary files that cannot be written."""
+    return click.ClickException(f"{error.filename}: {error.strerror}")
+
+
+def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:
+    """Return the error for a key file that is missing or damaged."""
+    command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"
+    what_to_do = f"repair it, or move it away and create one with `{command}`"
+    if isinstance(why, KeyFileMissing):
+        folder = Path(os.path.realpath(file)).parent
+        make_folder = "" if folder.is_dir() else f"mkdir -p -m 700 {shlex.quote(str(folder))} && "
+        what_to_do = f"create one with `{make_folder}{command}`"
+    return click.ClickException(f"the key file {file}: {why}; {what_to_do}")

@@ -1,0 +1,255 @@
+"""A field of a table as a dictionary-encoded, order-preserving column."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+# The most that is copied for each byte of the result: one long string among short ones would multiply the work.
+_MAX_COPIED: Final = 2
+
+
+def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> memoryview | None:
+    """Return strings of a buffer, concatenated in a new one; None if their lengths or places do not suit.
+
+    Each is copied with what follows it, as wide as the longest, and the next one is then written over the surplus:
+    NumPy assigns items in the order of their indices.
+    """
+    width, stops = int(lengths.max()), lengths.cumsum()
+    total = int(stops[-1])
+    if not 0 < width * len(starts) <= _MAX_COPIED * total or int(starts.max()) + width > len(data):
+        return None
+    # Reading one byte of each first lets the processor wait for all of them at once.
+    np.frombuffer(data, np.uint8).take(starts)
+    item, joined = np.dtype((np.void, width)), np.empty(total + width, np.uint8)
+    source = np.ndarray((len(data) - width + 1,), item, data, strides=(1,))
+    target = np.ndarray((total + 1,), item, joined.data, strides=(1,))
+    target[stops - lengths] = source[starts]
+    return joined.data[:total]
+
+
+def expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the integers of ranges, one range after the other."""
+    if (lengths == 1).all():
+        return starts
+    ends = lengths.cumsum(dtype=np.int64)
+    integers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    return integers
+
+
+# Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
+_SPARSE_INDEX_SIZE: Final = 4096
+_LINE_END: Final = 10
+_MOST_NARROW: Final = 2**32 - 1
+# A view of each of fewer strings costs less than to copy them all with NumPy.
+_MANY: Final = 100
+
+_Index = TypeVar("_Index", bound=np.integer[Any])
+
+
+def narrow(offsets: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Return ascending offsets in 32 bits if they fit, else as they are."""
+    return offsets.astype(np.uint32) if int(offsets[-1]) <= _MOST_NARROW else offsets
+
+
+class StringArray:
+    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`; see `narrow` for their type."""
+
+    def __init__(self, data: memoryview, offsets: NDArray[np.integer]) -> None:
+        self.data = data
+        self.offsets = offsets
+        self._offsets = offsets.data  # reading one number is several times faster than from an array
+        self._starts, self._stops = offsets[:-1], offsets[1:]
+
+    @classmethod
+    def of(cls, strings: Sequence[bytes]) -> "StringArray":
+        """Concatenate strings."""
+        offsets = np.zeros(len(strings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
+        return cls(memoryview(b"".join(strings)), narrow(offsets))
+
+    @classmethod
+    def of_array(cls, strings: NDArray[np.bytes_]) -> "StringArray":
+        """Concatenate the strings of an array, which have no NULs."""
+        characters = strings.view(np.uint8)
+        offsets = np.append(0, np.strings.str_len(strings).cumsum())
+        return cls(characters[characters != 0].data, narrow(offsets))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes:
+        return bytes(self.view(index))
+
+    def __iter__(self) -> Iterator[bytes]:
+        data, offsets = bytes(self.data), self.offsets.tolist()
+        return map(data.__getitem__, map(slice, offsets, offsets[1:]))
+
+    def part(self, start: int, stop: int) -> "StringArray":
+        """Return the strings from one index to another, as an array on the same buffer."""
+        offsets = self.offsets[start : stop + 1]
+        return StringArray(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def view(self, index: int) -> memoryview:
+        """Return a string as a view of the buffer."""
+        return self.data[self._offsets[index] : self._offsets[index + 1]]
+
+    def find(self, string: bytes) -> int | None:
+        """Return the index of a string, or None; the strings must be sorted and distinct."""
+        step, sample = self._sparse_index
+        place = bisect_right(sample, string) - 1
+        if place < 0:
+            return None
+        start = place * step
+        if sample[place] == string:
+            return start
+        end = min(start + step, len(self))
+        index = bisect_left(self, string, start + 1, end)
+        return index if index < end and self[index] == string else None
+
+    def bisect(self, string: bytes) -> int:
+        """Return the number of strings that sort before a string; the strings must be sorted."""
+        step, sample = self._sparse_index
+        place = max(bisect_left(sample, string) - 1, 0)
+        return bisect_left(self, string, place * step, min((place + 1) * step, len(self)))
+
+    @cached_property
+    def _sparse_index(self) -> tuple[int, list[bytes]]:
+        """A step, and every `step`-th string."""
+        step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
+        return step, [self[index] for index in range(0, len(self), step)]
+
+    def chunks(self, indices: NDArray[np.integer]) -> list[memoryview]:
+        """Return the strings at some indices, in that order, as chunks that concatenate to the same bytes.
+
+        Consecutive strings are one view of the buffer, many others one writable copy, the rest a view each.
+        """
+        if len(indices) == 0:
+            return []
+        first, last = int(indices[0]), int(indices[-1])
+        if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
+            return [self.data[self._offsets[first] : self._offsets[last + 1]]]
+        data, wide = self.data, indices.astype(np.intp)
+        starts, stops = self._starts.take(wide), self._stops.take(wide)
+        if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
+            return [joined]
+        return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+
+    def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
+        """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum(dtype=np.int64)
+        return bytearray().join(self.chunks(indices)), ends
+
+    def lines(self, indices: NDArray[np.integer]) -> memoryview:
+        """Return the strings at some indices, in that order, in a new buffer, with LF in place of their last bytes."""
+        joined, ends = self.joined(indices)
+        lines = np.frombuffer(joined, np.uint8)
+        lines[ends - 1] = _LINE_END
+        return lines.data
+
+    def parts(self, indices: NDArray[_Index], size: int) -> Iterator[NDArray[_Index]]:
+        """Yield the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        start, before = 0, 0
+        while start < len(indices):
+            stop = max(int(ends.searchsorted(before + size, "right")), start + 1)
+            yield indices[start:stop]
+            start, before = stop, int(ends[stop - 1])
+
+    def views(self, indices: NDArray[np.integer], *, without: int) -> list[memoryview]:
+        """Return the strings at some indices, in that order, each as a view without its last bytes."""
+        data, wide = self.data, indices.astype(np.intp)
+        starts, stops = self._starts.take(wide).tolist(), (self._stops.take(wide) - without).tolist()
+        return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+
+Rows = NDArray[np.int32]
+
+# Bytes that do not occur in UTF-8, so that keys can be concatenated in one buffer. 0xFF sorts after every text.
+# Between the keys of the texts of a list.
+LIST_SEPARATOR: Final = b"\xfd"
+KEY_END: Final = b"\xfe"
+NULL_KEY: Final = b"\xff"
+_KEY_END_TEXT, _NULL_KEY_TEXT, _SEPARATOR_TEXT = (
+    byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, NULL_KEY, LIST_SEPARATOR)
+)
+_ROW_BITS: Final = 32
+_ROW_MASK: Final = (1 << _ROW_BITS) - 1
+
+
+class Column(msgspec.Struct, frozen=True, eq=False):
+    """One field of every row, by the normalized keys of its values.
+
+    codes   row -> index of its value in the sorted distinct values; `len(starts) - 1` (the null code) for no value
+    order   all rows, sorted by value, ties by row, null values last
+    starts  code -> start of its rows in `order`; the last item is the start of the rows without a value
+    values  the sorted distinct values in UTF-8 (byte order is code-point order); None if the field is not filtered by
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    order: Rows
+    starts: Rows
+    values: StringArray | None
+
+    @property
+    def non_null_count(self) -> int:
+        """The number of rows with a value."""
+        return int(self.starts[-1])
+
+    @property
+    def null_code(self) -> int:
+        """The code of the rows without a value."""
+        return len(self.starts) - 1
+
+    def find(self, key: str) -> int | None:
+        """Return the code of a normalized key, or None if no row has it."""
+        # A lone surrogate, which no value contains, must not raise.
+        return None if self.values is None else self.values.find(key.encode("utf-8", "surrogatepass"))
+
+    def count(self, code: int) -> int:
+        """Return the number of rows with a value."""
+        return int(self.starts[code + 1]) - int(self.starts[code])
+
+    def postings(self, code: int) -> Rows:
+        """Return the rows with a value, ascending."""
+        return self.order[self.starts[code] : self.starts[code + 1]]
+
+
+def join_keys(keys: Sequence[str | None]) -> bytes:
+    """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` for None."""
+    texts = [_NULL_KEY_TEXT if key is None else key for key in keys]
+    return _KEY_END_TEXT.join([*texts, ""]).encode("utf-8", "surrogateescape")
+
+
+def list_key(keys: Iterable[str]) -> str:
+    """Return the key of a list, for `join_keys`: equal for lists of the same texts."""
+    return _SEPARATOR_TEXT.join(sorted(set(keys)))
+
+
+def build_column(codes: NDArray[np.int32], distinct: StringArray, *, filters: bool) -> Column:
+    """Return a column of rows with codes; `filters`: whether to store the values for lookups."""
+    counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
+    narrow = codes.astype(np.min_scalar_type(len(distinct)))
+    return Column(
+        codes=narrow,
+        order=_order(codes),
+        starts=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        values=distinct if filters else None,
+    )
+
+
+def _order(codes: NDArray[np.int32]) -> Rows:
+    """Return the rows sorted by code, ties by row; sorting one integer of both is ten times as fast as argsort."""
+    rows = np.arange(len(codes), dtype=np.int64)
+    return (np.sort(codes.astype(np.int64) << _ROW_BITS | rows) & _ROW_MASK).astype(np.int32)
+
+
+def merge(parts: Iterable[Rows]) -> Rows:
+    """Return the rows of disjoint sets, ascending; of others, what is in several is repeated."""
+    return np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))

@@ -1,0 +1,315 @@
+"""The rows that a query selects: found, and in order."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import count as numbers_from
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.columns.column import Rows
+from service.engine.columns.long_work import announce
+
+Bitmap = NDArray[np.uint64]
+_WORD_SHIFT: Final = 6
+_BIT: Final = 63
+_ONE, _LAST = np.uint64(1), np.uint64(_BIT)
+_BYTE_SHIFT: Final = 3
+_BYTE_BIT: Final = 7
+# If fewer than one word in this many has a bit set, the others are skipped.
+_SPARSE: Final = 4
+# If at most one bit in this many is set, NumPy looks for each, which takes several times as long: then, of many words,
+# bytes without any are skipped, too.
+_FEW_BITS: Final = 10
+_MANY_WORDS: Final = 512
+# If a condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is cheaper.
+_DENSE: Final = 64
+
+
+def is_dense(count: int, length: int) -> bool:
+    """Return whether a bitmap of so many positions out of `length` is cheaper than their list."""
+    return count >= least_dense(length)
+
+
+def least_dense(length: int) -> int:
+    """Return how many positions out of `length` are the fewest whose bitmap is cheaper than their list."""
+    return -(-length // _DENSE) if length > _DENSE else length + 1
+
+
+def word_count(length: int) -> int:
+    """Return the number of words of a bitmap of `length` positions."""
+    return (length >> _WORD_SHIFT) + 1
+
+
+def pack(mask: NDArray[np.bool_]) -> Bitmap:
+    """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; at least one bit past the end, all 0."""
+    data = np.packbits(mask, bitorder="little")
+    words = np.zeros(word_count(len(mask)), np.uint64)
+    words.view(np.uint8)[: len(data)] = data
+    return words
+
+
+def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
+    """Return a bitmap as a mask of some positions."""
+    return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
+
+
+def count(bitmap: Bitmap) -> int:
+    """Return how many bits are set."""
+    return int(np.bitwise_count(bitmap).sum())
+
+
+def counts_before(bitmap: Bitmap) -> NDArray[np.int32]:
+    """Return how many bits are set before each word, and in all."""
+    return np.append(np.int32(0), np.bitwise_count(bitmap).cumsum(dtype=np.int32))
+
+
+def ranks(bitmap: Bitmap, before: NDArray[np.int32], positions: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return how many bits are set before each of some positions, given the counts before each word."""
+    words, bits = positions >> _WORD_SHIFT, (positions & _BIT).astype(np.uint64)
+    lower = (_ONE << bits) - _ONE  # the bits of a word below a position
+    return before.take(words) + np.bitwise_count(bitmap.take(words) & lower)
+
+
+def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many bits are set from each bound, a position, to the next."""
+    return np.diff(ranks(bitmap, counts_before(bitmap), bounds)).astype(np.int64)
+
+
+def positions(bitmap: Bitmap) -> NDArray[np.intp]:
+    """Return the positions of the bits that are set, ascending."""
+    words = bitmap.nonzero()[0]
+    if len(words) > _MANY_WORDS and count(bitmap) * _FEW_BITS <= len(bitmap) << _WORD_SHIFT:
+        return _positions_by_byte(bitmap.view(np.uint8))
+    if len(words) * _SPARSE > len(bitmap):
+        return _positions(bitmap.view(np.uint8))
+    found = _positions(bitmap.take(words).view(np.uint8))
+    return (words << _WORD_SHIFT).take(found >> _WORD_SHIFT) + (found & _BIT)
+
+
+def _positions_by_byte(data: NDArray[np.uint8]) -> NDArray[np.intp]:
+    used = (data != 0).nonzero()[0]
+    found = _positions(data.take(used))
+    firsts: NDArray[np.intp] = (used << _BYTE_SHIFT).take(found >> _BYTE_SHIFT)
+    return firsts + (found & _BYTE_BIT)
+
+
+def _positions(data: NDArray[np.uint8]) -> NDArray[np.intp]:
+    return np.unpackbits(data, bitorder="little").view(np.bool_).nonzero()[0]
+
+
+def edges_of_runs(bitmap: Bitmap) -> Bitmap:
+    """Return the positions at which runs of bits that are set begin, and those after their ends."""
+    before = bitmap << _ONE
+    before[1:] |= bitmap[:-1] >> _LAST
+    return bitmap ^ before
+
+
+def is_set(bitmap: Bitmap, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return for each position whether its bit is set."""
+    data = bitmap.view(np.uint8)
+    bits: NDArray[np.uint8] = data[positions >> _BYTE_SHIFT] >> (positions & _BYTE_BIT).astype(np.uint8) & 1
+    return bits.view(np.bool_)
+
+
+_WORD_BITS: Final = 64
+_ROW_BYTES: Final = 4
+# The bytes of the objects of a selection, besides its rows.
+_OVERHEAD: Final = 1024
+# The rows that are looked through at first, and in all before a bitmap by position in their order is made.
+_FIRST_LOOK: Final = 512
+_MOST_LOOKED: Final = 1 << 16
+_LOOKED_PART: Final = 16  # or, of more, this part of all rows
+
+
+class RowList(msgspec.Struct, frozen=True, eq=False):
+    """Few rows, ascending; or in any order, with their places among the locations."""
+
+    rows: Rows
+    places: NDArray[np.intp] | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        """The approximate memory in bytes."""
+        return _OVERHEAD + self.rows.nbytes
+
+
+class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """Many rows: the bitmap of their positions in an order."""
+
+    bitmap: Bitmap
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self._before[-1])
+
+    @property
+    def nbytes(self) -> int:
+        """The approximate memory in bytes."""
+        return _OVERHEAD + self.bitmap.nbytes + len(self.bitmap) * self._before.itemsize
+
+    @property
+    def is_smaller_than_list(self) -> bool:
+        """Whether it takes less memory than a list of the rows."""
+        return self.bitmap.nbytes < self.count * _ROW_BYTES
+
+    def rank(self, position: int) -> int:
+        """Return how many rows are before a position."""
+        word, bit = divmod(position, _WORD_BITS)
+        return int(self._before[word]) + (int(self.bitmap[word]) & ((1 << bit) - 1)).bit_count()
+
+    def ranks(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Return how many rows are before each of some positions."""
+        return ranks(self.bitmap, self._before, positions)
+
+    def positions(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Return the positions of the rows of some ranks, without looking at others."""
+        first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
+        found, before = positions(self.bitmap[first:end]), int(self._before[first])
+        return found[start - before : stop - before] + first * _WORD_BITS
+
+    @cached_property
+    def _before(self) -> NDArray[np.int32]:
+        """How many rows are before each word of the bitmap, and in all."""
+        return counts_before(self.bitmap)
+
+
+class Selection(ABC):
+    """Selected rows in ascending order: by the value of the sort field, ties by row, null values last.
+
+    `total` is their number, `nbytes` the approximate memory in bytes, even of rows that are a view of the table's.
+    """
+
+    __slots__ = ("nbytes", "total")
+
+    def __init__(self, total: int, nbytes: int) -> None:
+        self.total, self.nbytes = total, nbytes
+
+    @abstractmethod
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`.
+
+        Descending order reverses the rows with a value, then the rows without one.
+        """
+
+
+class RankedRows(Selection):
+    """A selection whose rows are known by position; `non_null_count` of them have a value."""
+
+    __slots__ = ("_non_null_count",)
+
+    def __init__(self, total: int, non_null_count: int, nbytes: int) -> None:
+        super().__init__(total, nbytes)
+        self._non_null_count = non_null_count
+
+    @abstractmethod
+    def _between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another, none if the first is not less."""
+
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`."""
+        if not descending:
+            return self._between(span.start, span.stop)
+        middle, total = self._non_null_count, self.total
+        first = self._between(max(middle - span.stop, 0), max(middle - span.start, 0))[::-1]
+        if span.stop <= middle:
+            return first
+        last = self._between(middle + total - span.stop, middle + total - max(span.start, middle))[::-1]
+        return np.concatenate((first, last))
+
+
+class ListedRows(RankedRows):
+    """A selection as a list of its rows; `non_null_count` of them have a value in the sort field.
+
+    If `total` is given, the list has only the first of `total` rows, and its slices are those of ascending order.
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Rows, non_null_count: int, total: int | None = None) -> None:
+        super().__init__(len(rows) if total is None else total, non_null_count, _OVERHEAD + rows.nbytes)
+        self.rows = rows
+
+    def reaches(self, stop: int | None) -> bool:
+        """Return whether it has all rows up to a position, or all in any order if that is None."""
+        return len(self.rows) == self.total or (stop is not None and stop <= len(self.rows))
+
+    def _between(self, start: int, stop: int) -> Rows:
+        return self.rows[start:stop]
+
+
+class MarkedRows(RankedRows):
+    """A selection as the bitmap of its positions in the order of all rows, of which `non_null_count` have a value."""
+
+    __slots__ = ("_found", "_order")
+
+    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
+        super().__init__(found.count, found.rank(non_null_count), found.nbytes)
+        self._found, self._order = found, order
+
+    def _between(self, start: int, stop: int) -> Rows:
+        return self._order.take(self._found.positions(start, stop))
+
+
+class ScannedRows(Selection):
+    """A selection as the bitmap of its rows: those of a page are looked for in the order of all, from the nearer end.
+
+    `non_null_count` of all rows have a value in the sort field. A page that is far from both ends needs the bitmap of
+    positions in the order, which takes milliseconds of a million rows.
+    """
+
+    __slots__ = ("_found", "_marked", "_non_null_count", "_order")
+
+    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
+        super().__init__(found.count, 2 * found.nbytes)
+        self._found, self._order, self._non_null_count = found, order, non_null_count
+        self._marked: MarkedRows | None = None
+
+    def marked(self) -> MarkedRows:
+        """Return the same selection as a bitmap of positions in the order."""
+        if self._marked is None:
+            announce(len(self._order))
+            by_row = unpack(self._found.bitmap, len(self._order))
+            self._marked = MarkedRows(RowBitmap(pack(by_row.take(self._order))), self._order, self._non_null_count)
+        return self._marked
+
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`."""
+        rows = self._scanned(span, descending=descending) if self._marked is None else None
+        return self.marked().slice(span, descending=descending) if rows is None else rows
+
+    def _scanned(self, span: range, *, descending: bool) -> Rows | None:
+        """Return the rows at the positions in `span`, None if too many others would have to be looked through."""
+        valued, others = self._order[: self._non_null_count], self._order[self._non_null_count :]
+        parts = (valued[::-1], others[::-1]) if descending else (valued, others)
+        if span.stop <= self.total - span.start:
+            rows = self._first(parts, span.stop)
+            return None if rows is None else rows[span.start : span.stop]
+        first, last = parts
+        rows = self._first((last[::-1], first[::-1]), self.total - span.start)
+        return None if rows is None else rows[self.total - span.stop : self.total - span.start][::-1]
+
+    def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
+        """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""
+        looked, most, found = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
+        size = _FIRST_LOOK + 2 * number * len(self._order) // (self.total + 1)
+        for part in parts:
+            for start in numbers_from(0, size):
+                if number <= 0 or start >= len(part):
+                    break
+                if (looked := looked + size) > most:
+                    return None
+                announce(size)
+                rows = part[start : start + size]
+                found.append(rows[is_set(self._found.bitmap, rows)])
+                number -= len(found[-1])
+        return np.concatenate([*found, self._order[:0]])

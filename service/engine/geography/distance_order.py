@@ -1,0 +1,254 @@
+"""The matching rows of a table in the order of their distance from a point; only what a page needs is sorted."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.columns.column import Rows
+from service.engine.columns.long_work import announce
+from service.engine.columns.selection import ListedRows, RankedRows, RowBitmap, RowList, is_set, positions, unpack
+from service.engine.geography.grid import (
+    BAND_HEIGHT,
+    EARTH_RADIUS,
+    Floats,
+    Places,
+    Spans,
+    box_around,
+    cell_of,
+    rounded_metres,
+    spans,
+    squared_chord,
+)
+from service.engine.geography.locations import Locations, squared_chords, vector_of
+from service.model.coordinates import Position
+
+_DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
+_BAND_METRES: Final = _DEGREE * BAND_HEIGHT
+_MIN_RADIUS: Final = 100.0  # metres
+_MAX_RADIUS: Final = 300_000.0  # metres: a circle of a larger one has so many bands that blocks are faster
+_GROWTH: Final = 2.0
+_AMPLE: Final = 2  # the first search expects this many times the needed rows: a second radius costs as much
+_FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
+_EXCESS: Final = 8.0  # if more than this many times the needed rows are found, another radius is worth it,
+_TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
+# A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
+_NEARBY_FRACTION: Final = 8
+_FIRST_BLOCKS: Final = 8
+_ROUNDED_UP: Final = 1 + 1e-12  # the square of a root may be less than the number
+_EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
+_SORTED: Final = 4000  # sorting this many rows takes as long as finding those of a page
+_WITH_DISTANCE: Final = 100
+_SORTING: Final = 8  # to sort a row by distance takes as long as to look at so many
+_NO_ROWS: Final = np.empty(0, np.int32)
+_PRECISION: Final = 2e-7  # of cosines in single precision
+
+
+class DistanceOrder(RankedRows):
+    """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
+
+    The rows are those in a bitmap by place, or all. They are put into order page by page.
+    """
+
+    __slots__ = ("_found", "_located", "_locations", "_point")
+
+    def __init__(self, locations: Locations, point: Position, found: RowBitmap | None = None) -> None:
+        total = len(locations.order) if found is None else found.count
+        self._located = locations.count if found is None else found.rank(locations.count)
+        self._locations, self._point, self._found = locations, point, found
+        super().__init__(total, self._located, 0)
+
+    def _between(self, start: int, stop: int) -> Rows:
+        located, others = range(start, min(stop, self._located)), range(max(start, self._located), stop)
+        near = _NO_ROWS
+        if located:
+            rows, _, ranks = self._sorted(located)
+            near = rows[ranks.start : ranks.stop]
+        if not others:
+            return near
+        order, found = self._locations.order, self._found
+        last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
+        return np.concatenate((near, last))
+
+    def nearest(self, number: int) -> "NearestRows | None":
+        """Return the nearest rows in order, at least `number`; None if these are too many, or not all located."""
+        if number > min(_SORTED, self._located):
+            return None
+        rows, chords, _ = self._sorted(range(number))
+        return NearestRows(rows, chords, self.total)
+
+    def listed(self) -> ListedRows:
+        """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
+        locations, found = self._locations, self._found
+        if found is None:
+            rows, others = locations.order[: self._located], locations.order[self._located :]
+            chords = locations.squared_chords(self._point, slice(self._located))
+        else:
+            places = found.positions(0, self.total)
+            rows, others = np.split(locations.order.take(places), [self._located])
+            chords = locations.squared_chords(self._point, places[: self._located])
+        return ListedRows(np.concatenate((_by_distance(rows, chords)[0], others)), self._located)
+
+    def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
+        """Return located rows in order, and their chords, and which of them have some ranks.
+
+        They leave out no row between two of them, so from rank 0 on they are the first rows of the order.
+        """
+        nearby = None
+        if ranks.stop * _NEARBY_FRACTION <= self._located:
+            nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
+        if nearby is not None:
+            places, chords = nearby
+        else:
+            places, ranks = self._among_all(ranks)
+            chords = self._locations.squared_chords(self._point, places)
+        if len(places) > (ranks.stop if nearby is None else _SORTED):
+            window, ranks = _window(chords, ranks, 0)
+            places, chords = places[window], chords[window]
+        rows, chords = _by_distance(self._locations.order.take(places), chords)
+        return rows, chords, ranks
+
+    def _nearest(self, number: int) -> tuple[Places, Floats] | None:
+        """Return the places of the nearest rows, at least a number of them, unless they are far away.
+
+        The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
+        with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
+        """
+        needed = number * self._locations.count / self._located
+        low, high = 0.0, math.inf
+        radius = self._typical_radius(int(_AMPLE * needed))
+        while radius < _MAX_RADIUS:
+            near = spans(self._locations.cells, box_around(self._point, radius))
+            count = near.count
+            if count > _EXCESS * needed + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
+                high = radius
+            else:
+                if count * _EARTH_FRACTION > self._locations.count:
+                    return None
+                promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
+                if promised >= needed:
+                    announce(count)
+                    found = self._inside(near, radius)
+                    if len(found[0]) >= number:
+                        return found
+                    needed = max(needed, min(number * promised / (len(found[0]) + 1), _GROWTH * promised))
+                low, high = radius, math.inf
+            radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
+        return None
+
+    def _far(self, number: int) -> tuple[Rows, Floats] | None:
+        """Return the places of the nearest rows, at least a number of them, unless most are about as far away.
+
+        The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
+        """
+        blocks = self._locations.blocks
+        bounds = blocks.bounds(vector_of(self._point))
+        most = len(bounds) // _NEARBY_FRACTION
+        looked_at = _FIRST_BLOCKS
+        while looked_at < most:
+            places, chords = self._among(blocks.places_in(np.argpartition(bounds, looked_at)[:looked_at]))
+            if len(places) >= number:
+                farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
+                needed = (bounds <= farthest).nonzero()[0]
+                if len(needed) <= most:
+                    return self._among(blocks.places_in(needed), farthest)
+            looked_at *= 2
+        return None
+
+    def _among(self, places: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
+        """Return which of some places match and are within a distance on the unit sphere, and their chords."""
+        announce(len(places))
+        if self._found is not None:
+            places = places[is_set(self._found.bitmap, places)]
+        chords = self._locations.squared_chords(self._point, places)
+        near = (chords <= distance * distance * _ROUNDED_UP).nonzero()[0]
+        return places.take(near), chords.take(near)
+
+    def _inside(self, near: Spans, radius: float) -> tuple[Places, Floats]:
+        """Return which of some places match and are within a radius, and their chords."""
+        chords = squared_chords(self._point, near.take(self._locations.points))
+        inside = (chords <= squared_chord(radius)).nonzero()[0]
+        places, chords = near.places().take(inside), chords.take(inside)
+        if self._found is None:
+            return places, chords
+        matches = is_set(self._found.bitmap, places)
+        return places[matches], chords[matches]
+
+    def _typical_radius(self, number: int) -> float:
+        """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
+        latitude, _ = self._point
+        cells, longitudes = self._locations.cells, self._locations.longitudes
+        place = int(cells.searchsorted(np.uint32(cell_of(self._point))))
+        first, last = max(place - number, 0), min(place + number, len(cells) - 1)
+        width = abs(float(longitudes[last]) - float(longitudes[first])) / 2 * math.cos(math.radians(latitude))
+        return _DEGREE * math.sqrt(width * BAND_HEIGHT / math.pi) + _MIN_RADIUS
+
+    def _among_all(self, ranks: range) -> tuple[Places, range]:
+        """Return the places of rows that may have some ranks, and which ranks these are among them.
+
+        Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
+        """
+        announce(self._locations.count)
+        if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
+            return positions(self._found.bitmap)[: self._located], ranks
+        nearness = self._locations.nearness(self._point)
+        if self._found is not None:  # farthest away is what does not match
+            np.copyto(nearness, np.inf, where=~unpack(self._found.bitmap, len(nearness)))
+        return _window(nearness, ranks, _PRECISION)
+
+
+class NearestRows(ListedRows):
+    """The first rows of an order by distance, or all, with the distances of as many as most pages have.
+
+    `chords` are those of the located rows, which come first.
+    """
+
+    __slots__ = ("_distances",)
+
+    def __init__(self, rows: Rows, chords: Floats, total: int) -> None:
+        super().__init__(rows, len(chords), total)
+        self._distances = rounded_metres(chords[:_WITH_DISTANCE])
+        self.nbytes += self._distances.nbytes
+
+    def distances(self, span: range) -> list[float] | None:
+        """Return the distances of the rows at the positions in `span`, if they are known."""
+        return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
+
+
+def order_rows(locations: Locations, point: Position, found: RowList) -> NearestRows:
+    """Return rows in the order of their distance."""
+    announce(_SORTING * found.count)
+    rows, total, others = found.rows, found.count, _NO_ROWS
+    places = locations.places.take(rows) if found.places is None else found.places
+    if int(places.max(initial=0)) >= locations.count:
+        located = places < locations.count
+        rows, places, others = rows[located], places[located], rows[~located]
+    rows, chords = _by_distance(rows, locations.squared_chords(point, places))
+    return NearestRows(np.concatenate((rows, others)) if len(others) else rows, chords, total)
+
+
+def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
+    """Return rows by chord, ties by row, and the chords."""
+    order = np.argsort(chords)
+    ascending = chords.take(order)
+    same = ascending[1:] == ascending[:-1]
+    if same.any():  # sorting by two keys takes several times as long: only ties need it
+        tied = (np.append(same, False) | np.append(False, same)).nonzero()[0]
+        among = order.take(tied)
+        order[tied] = among.take(np.lexsort((rows.take(among), ascending.take(tied))))
+    return rows.take(order), ascending
+
+
+def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Places, range]:
+    """Return the places of all values that may have some ranks, and which ranks these are among them.
+
+    `precision` is how far a value may be from what it stands for.
+    """
+    last = ranks.stop - 1
+    nearest = np.partition(values, last)[: ranks.stop]  # one rank after the other: several at once take much longer
+    highest, lowest = nearest[last], np.partition(nearest, ranks.start)[ranks.start]
+    least, most = lowest - 2 * precision, highest + 2 * precision
+    skipped = int(np.count_nonzero(values < least))
+    window = ((values >= least) & (values <= most)).nonzero()[0]
+    return window, range(ranks.start - skipped, ranks.stop - skipped)

@@ -1,0 +1,241 @@
+"""A grid over the earth: bands of latitude, whose points are sorted by longitude."""
+
+import math
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.columns.column import Rows
+from service.model.coordinates import Box, Position
+from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
+
+Floats = NDArray[np.float64]
+_Degrees = TypeVar("_Degrees", float, Floats)
+
+EARTH_RADIUS: Final = 6_371_008.8  # metres
+_QUARTER: Final = 90  # degrees
+_HALF: Final = 2 * _QUARTER
+_TERMS: Final = range(9, -1, -1)
+_SINE: Final = [(-1) ** term / math.factorial(2 * term + 1) for term in _TERMS]
+_COSINE: Final = [(-1) ** term / math.factorial(2 * term) for term in _TERMS]
+_MARGIN: Final = 1e-5  # degrees; far above the rounding errors of the box around a circle
+
+
+def unit_vector(latitude: _Degrees, longitude: _Degrees) -> tuple[_Degrees, _Degrees, _Degrees]:
+    """Return the coordinates of points on the unit sphere.
+
+    Both spellings of the antimeridian, and all longitudes of a pole, give the same vector.
+    """
+    (sine, cosine), (east, ahead) = sine_cosine(latitude), sine_cosine(longitude)
+    return cosine * ahead, cosine * east, sine
+
+
+def sine_cosine(degrees: _Degrees) -> tuple[_Degrees, _Degrees]:
+    """Return sine and cosine of angles from -180 to 180 degrees; those of multiples of 90 are exact.
+
+    Arithmetic alone, whose results are the same on every processor, unlike those of libraries: the same data must give
+    the same baked file.
+    """
+    quarters = (degrees + _QUARTER / 2) // _QUARTER
+    angle = (degrees - quarters * _QUARTER) * (math.pi / _HALF)
+    square = angle * angle
+    sine = angle * polynomial(_SINE, square)
+    cosine = polynomial(_COSINE, square)
+    turned_sine, turned_cosine = quarters * (2 - abs(quarters)), 1 - abs(quarters)  # exact: -1, 0 or 1
+    return sine * turned_cosine + cosine * turned_sine, cosine * turned_cosine - sine * turned_sine
+
+
+def polynomial(coefficients: list[float], at: _Degrees) -> _Degrees:
+    """Return the value of a polynomial, whose coefficients begin with that of the highest power."""
+    total = 0 * at
+    for coefficient in coefficients:
+        total = total * at + coefficient
+    return total
+
+
+def squared_chord(radius: float) -> float:
+    """Return the square of the chord that spans a distance in metres, infinity if no two points are farther apart."""
+    angle = radius / EARTH_RADIUS
+    return math.inf if angle >= math.pi else (2 * math.sin(angle / 2)) ** 2
+
+
+def rounded_metres(squared_chords: Floats) -> Floats:
+    """Return the distances that chords span, along the surface, to one decimal."""
+    metres: Floats = 2 * EARTH_RADIUS * np.arcsin(np.minimum(np.sqrt(squared_chords) / 2, 1))
+    return metres.round(1)
+
+
+def box_around(point: Position, radius: float) -> Box:
+    """Return a box that contains all points within a distance in metres, and few others."""
+    latitude, longitude = point
+    angle = radius / EARTH_RADIUS
+    height = math.degrees(angle) + _MARGIN
+    south, north = max(latitude - height, -_QUARTER), min(latitude + height, _QUARTER)
+    if south == -_QUARTER or north == _QUARTER:  # a pole is inside, or as good as
+        return Box(-_HALF, south, _HALF, north)
+    width = math.degrees(math.asin(math.sin(angle) / math.cos(math.radians(latitude)))) + _MARGIN
+    west, east = longitude - width, longitude + width
+    return Box(west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north)
+
+
+GridCells = NDArray[np.uint32]
+Places = NDArray[np.intp]
+Bands = NDArray[np.uint32]
+_Item = TypeVar("_Item", bound=np.generic)
+
+# A cell is a band of a tenth of a degree and a column of it, in one number of 32 bits: bands first.
+BAND_HEIGHT: Final = 0.1
+_BANDS: Final = 1800
+_COLUMN_BITS: Final = 21
+_COLUMNS: Final = 1 << _COLUMN_BITS
+_BANDS_PER_DEGREE: Final = _BANDS / (2 * MAX_LATITUDE)
+_COLUMNS_PER_DEGREE: Final = _COLUMNS / (2 * MAX_LONGITUDE)
+_FEW_RUNS: Final = 16
+_NO_PLACES: Final = np.empty(0, np.intp)
+_GAPS: Final = 2  # a copy of an item costs as much as to test one more
+_ROW_BITS: Final = np.uint64(32)
+_ROW_MASK: Final = np.uint64((1 << 32) - 1)
+
+
+def grid_cells(latitudes: Floats, longitudes: Floats) -> GridCells:
+    """Return the cell of each point."""
+    bands = np.minimum((latitudes + MAX_LATITUDE) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
+    return bands << np.uint32(_COLUMN_BITS) | _columns(longitudes)
+
+
+def _columns(longitudes: Floats) -> GridCells:
+    return np.minimum((longitudes + MAX_LONGITUDE) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
+
+
+def cell_of(point: Position) -> int:
+    """Return the cell of a point."""
+    return _band(point[0]) << _COLUMN_BITS | _column(point[1])
+
+
+def sort_by_cell(cells: GridCells, rows: Rows) -> tuple[GridCells, Rows]:
+    """Return cells ascending, ties by row, and the row of each; sorting one integer of both is faster than argsort."""
+    joined = np.sort(cells.astype(np.uint64) << _ROW_BITS | rows.astype(np.uint64))
+    return (joined >> _ROW_BITS).astype(np.uint32), (joined & _ROW_MASK).astype(np.int32)
+
+
+def _band(latitude: float) -> int:
+    return min(int((latitude + MAX_LATITUDE) * _BANDS_PER_DEGREE), _BANDS - 1)
+
+
+def _column(longitude: float) -> int:
+    return min(int((longitude + MAX_LONGITUDE) * _COLUMNS_PER_DEGREE), _COLUMNS - 1)
+
+
+class Spans(msgspec.Struct, frozen=True, eq=False):
+    """Runs of consecutive places: where each begins and ends."""
+
+    starts: Places
+    stops: Places
+
+    @property
+    def count(self) -> int:
+        """The number of places."""
+        return int((self.stops - self.starts).sum())
+
+    @property
+    def filled(self) -> "Spans":
+        """These places, of many runs without the empty ones: each costs as much as to test some places."""
+        return self if len(self.starts) <= _FEW_RUNS else _filled(self.starts, self.stops)
+
+    @property
+    def joined(self) -> "Spans":
+        """One run from the first to the last of these places, if that at most doubles their number; else these."""
+        if len(self.starts) <= 1:
+            return self
+        first, last = self.starts.min(), self.stops.max()
+        return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
+
+    def without(self, others: "Spans") -> "Spans":
+        """Return the places that are not among others, all of which must be among these."""
+        starts, stops = np.concatenate((self.starts, others.stops)), np.concatenate((others.starts, self.stops))
+        starts.sort()
+        stops.sort()
+        return _filled(starts, stops)
+
+    def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
+        """Return the items of an array at these places; of a single run, as a view."""
+        if len(self.starts) == 1:
+            return array[self.starts[0] : self.stops[0]]
+        return np.concatenate([array[:0], *(array[start:stop] for start, stop in self._runs())])
+
+    def fill(self, mask: NDArray[np.bool_]) -> None:
+        """Mark these places."""
+        for start, stop in self._runs():
+            mask[start:stop] = True
+
+    def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
+        """Set the items of an array at these places."""
+        for start, stop in self._runs():
+            array[start:stop], items = items[: stop - start], items[stop - start :]
+
+    def places(self) -> Places:
+        """Return the places one by one."""
+        return np.concatenate([_NO_PLACES, *(np.arange(start, stop) for start, stop in self._runs())])
+
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
+
+
+def _filled(starts: Places, stops: Places) -> Spans:
+    has_places = starts < stops
+    return Spans(starts[has_places], stops[has_places])
+
+
+NO_SPANS: Final = Spans(_NO_PLACES, _NO_PLACES)
+
+
+def join(one: Spans, other: Spans) -> Spans:
+    """Return the places of both."""
+    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
+
+
+def bands_between(south: float, north: float) -> Bands:
+    """Return the bands of two latitudes, and those between."""
+    return np.arange(_band(south), _band(north) + 1, dtype=np.uint32)
+
+
+def middles(bands: Bands) -> Floats:
+    """Return the latitude in the middle of each band."""
+    latitudes: Floats = (bands.astype(np.float64) + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE
+    return latitudes
+
+
+def places_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
+    """Return the places in each band from one longitude to another, and of the rest of the columns that these are in.
+
+    `strictly` leaves these columns out.
+    """
+    first = bands << np.uint32(_COLUMN_BITS)
+    starts, stops = first | _columns(west), first | _columns(east)
+    if strictly:
+        return _filled(cells.searchsorted(starts, "right"), cells.searchsorted(stops))
+    return _filled(cells.searchsorted(starts), cells.searchsorted(stops, "right"))
+
+
+def spans(cells: GridCells, box: Box) -> Spans:
+    """Return the places, in ascending cells, of all points in a box; at its edges of a few others."""
+    west, south, east, north = box
+    if west <= east:
+        return _band_spans(cells, box)
+    if _column(west) == _column(east):  # all around but less than a column
+        return _band_spans(cells, Box(-MAX_LONGITUDE, south, MAX_LONGITUDE, north))
+    one, other = Box(west, south, MAX_LONGITUDE, north), Box(-MAX_LONGITUDE, south, east, north)
+    return join(_band_spans(cells, one), _band_spans(cells, other))
+
+
+def _band_spans(cells: GridCells, box: Box) -> Spans:
+    west, south, east, north = box
+    bands = np.arange(_band(south), _band(north) + 1, dtype=np.uint32) << np.uint32(_COLUMN_BITS)
+    columns = np.array(
+        ((_column(west),), (_column(east) + 1,)), np.uint32
+    )  # after the last column begins the next band
+    starts, stops = cells.searchsorted(bands + columns)
+    return Spans(starts, stops)

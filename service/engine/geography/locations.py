@@ -1,0 +1,227 @@
+"""The locations of the rows of a table, and their distances from a point."""
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property, lru_cache
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.columns.column import Column, Rows, StringArray
+from service.engine.columns.long_work import announce
+from service.engine.geography.grid import (
+    Floats,
+    GridCells,
+    Places,
+    grid_cells,
+    rounded_metres,
+    sort_by_cell,
+    unit_vector,
+)
+from service.engine.geography.z_order import ZOrder, build_z_order
+from service.model.coordinates import Position
+from service.model.kinds import COMPLEMENT, MAX_LATITUDE, MAX_LONGITUDE, POINT_SCALE, key_number, number_key
+
+_SIZE: Final = 512
+# The blocks whose spheres are computed at once: their vectors take some megabytes.
+_BUILT_AT_ONCE: Final = 512
+# To build the block of a row takes as long as to look at so many.
+_BUILDING: Final = 8
+# Far above the rounding errors of distances between unit vectors.
+_SLACK: Final = 1e-9
+
+
+class Blocks(msgspec.Struct, frozen=True, eq=False):
+    """The blocks of some points.
+
+    rows     the rows of the points along the Z-order: each block has 512 of them, and the last the rest
+    places   row -> the place of its point
+    centres  block -> the mean of its unit vectors
+    radii    block -> the largest distance of one of these from there
+    """
+
+    rows: Rows
+    places: Rows
+    centres: Floats
+    radii: Floats
+
+    def bounds(self, vector: tuple[float, float, float]) -> Floats:
+        """Return for each block the least distance that one of its points can have from a unit vector."""
+        bounds: Floats = np.sqrt(((self.centres - vector) ** 2).sum(axis=1)) - self.radii - _SLACK
+        return bounds
+
+    def places_in(self, blocks: NDArray[np.intp]) -> Rows:
+        """Return the places of the points in some blocks."""
+        along = (_SIZE * blocks[:, np.newaxis] + np.arange(_SIZE)).ravel()
+        return self.places.take(self.rows.take(along[along < len(self.rows)]))
+
+
+def build_blocks(rows: Rows, places: Rows, points: Floats) -> Blocks:
+    """Return the blocks of unit vectors by place, given their rows along the Z-order and the place of each row."""
+    announce(_BUILDING * len(rows))
+    count = -(-len(rows) // _SIZE)
+    centres, radii = np.empty((count, 3)), np.empty(count)
+    for first in range(0, count, _BUILT_AT_ONCE):
+        some = rows[_SIZE * first : _SIZE * (first + _BUILT_AT_ONCE)]
+        vectors = points.take(places.take(some), axis=0)
+        starts = np.arange(0, len(vectors), _SIZE)
+        sizes = np.diff(starts, append=len(vectors))
+        built = slice(first, first + len(starts))
+        centres[built] = np.add.reduceat(vectors, starts, axis=0) / sizes[:, np.newaxis]
+        squares = ((vectors - centres[built].repeat(sizes, axis=0)) ** 2).sum(axis=1)
+        radii[built] = np.sqrt(np.maximum.reduceat(squares, starts))
+    return Blocks(rows, places, centres, radii)
+
+
+_BEFORE_DIGITS: Final = 2  # characters: sign and scale
+_NEGATIVE, _ZERO = b"00"
+_COMPLEMENT: Final = np.frombuffer(COMPLEMENT, np.uint8)
+# A float has each whole number of so many digits, and each of these powers of ten: a quotient or product of the two is
+# rounded once, as IEEE 754 requires, to the number nearest to the decimal.
+_MOST_DIGITS: Final = 15
+_POWERS: Final = np.array([10**exponent for exponent in range(23)], float)
+
+
+def decimal_numbers(keys: StringArray) -> Floats:
+    """Return the number nearest to the decimal of each key."""
+    characters, offsets = np.frombuffer(keys.data, np.uint8), keys.offsets.astype(np.int64)
+    starts, last = offsets[:-1], len(characters) - 1
+    negative = characters[starts] == _NEGATIVE
+    counts = np.diff(offsets) - _BEFORE_DIGITS - negative
+    scales = characters[np.minimum(starts + 1, last)]
+    exponents = np.where(negative, _COMPLEMENT[scales], scales).astype(np.int64) - POINT_SCALE - counts
+    whole = np.zeros(len(keys), np.int64)
+    for place in range(min(counts.max(initial=0), _MOST_DIGITS)):
+        digits = characters[np.minimum(starts + _BEFORE_DIGITS + place, last)]
+        digits = np.where(negative, _COMPLEMENT[digits], digits) - _ZERO
+        whole = np.where(place < counts, whole * 10 + digits, whole)
+    divisors, factors = (_POWERS.take(np.maximum(each, 0), mode="clip") for each in (-exponents, exponents))
+    numbers: Floats = np.where(negative, -whole, whole) / divisors * factors
+    others = (counts < 1) | (counts > _MOST_DIGITS) | (abs(exponents) >= len(_POWERS))
+    numbers[others] = [key_number(keys[index]) for index in others.nonzero()[0].tolist()]
+    return numbers
+
+
+DIMENSIONS: Final = 3
+_MANY: Final = 10_000  # vectors
+_CLOSE: Final = 1e-12  # far above the rounding errors of cosines
+# The number of points whose unit vector is cached.
+_POINTS: Final = 64
+
+
+class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The points of the rows of a table. A row is located if both coordinates are decimals in range.
+
+    z_order     another order of the rows, for maps
+    order       all rows: the located ones by cell, ties by row; then the others, ascending
+    places      row -> its place in `order`
+    cells       place -> cell of the grid; this and the arrays below only of located rows
+    latitudes   place -> latitude in degrees
+    longitudes  place -> longitude in degrees
+    vectors     place -> its three coordinates on the unit sphere, one after the other
+    """
+
+    z_order: ZOrder
+    order: Rows
+    places: Rows
+    cells: GridCells
+    latitudes: Floats
+    longitudes: Floats
+    vectors: Floats
+
+    @property
+    def count(self) -> int:
+        """The number of located rows."""
+        return len(self.cells)
+
+    def squared_chords(self, point: Position, places: Places | Rows | slice) -> Floats:
+        """Return the squared chords from a point to those at some places: they order by distance."""
+        vectors = self.points[places] if isinstance(places, slice) else self.points.take(places, axis=0)
+        return squared_chords(point, vectors)
+
+    def nearness(self, point: Position) -> NDArray[np.float32]:
+        """Return for each place a number that ascends with the distance from a point, in single precision."""
+        cosines: Floats = self.points @ -np.array(vector_of(point))
+        return cosines.astype(np.float32)
+
+    def distances(self, point: Position, rows: Rows) -> list[float | None]:
+        """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
+        places = self.places.take(rows)
+        if int(places.max(initial=0)) < self.count:
+            return self._distances(point, places)
+        located = places < self.count
+        rest = iter(self._distances(point, places[located]))
+        return [next(rest) if each else None for each in located.tolist()]
+
+    def _distances(self, point: Position, places: Places | Rows) -> list[float | None]:
+        distances: list[float | None] = rounded_metres(self.squared_chords(point, places)).tolist()
+        return distances
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The points in blocks, which take tens of milliseconds of a million rows; most requests need none of them."""
+        return build_blocks(self.z_order.order[: self.count], self.places, self.points)
+
+    @property
+    def points(self) -> Floats:
+        """The unit vector at each place."""
+        return self.vectors.reshape(-1, DIMENSIONS)
+
+
+def squared_chords(point: Position, vectors: Floats) -> Floats:
+    """Return the squares of the chords from a point to unit vectors.
+
+    Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
+    """
+    x, y, z = map(np.subtract, vectors.T, vector_of(point))
+    chords: Floats = x * x + y * y + z * z
+    return chords
+
+
+def are_within(point: Position, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+    """Return for each unit vector whether its squared chord to a point is at most a limit.
+
+    Of many, the cosine decides unless it is close, which takes a third of the time.
+    """
+    inside: NDArray[np.bool_]
+    if len(vectors) <= _MANY:
+        inside = squared_chords(point, vectors) <= limit
+        return inside
+    excess = vectors @ np.array(vector_of(point)) - (1 - limit / 2)
+    inside = excess >= 0
+    close = (np.abs(excess) <= _CLOSE).nonzero()[0]
+    inside[close] = squared_chords(point, vectors[close]) <= limit
+    return inside
+
+
+@lru_cache(_POINTS)
+def vector_of(point: Position) -> tuple[float, float, float]:
+    """Return the unit vector of a point; a request needs it several times."""
+    return unit_vector(*point)
+
+
+def build_locations(latitude: Column, longitude: Column) -> Locations:
+    """Return the locations of the rows of two columns of decimals, which must have values."""
+    latitudes, longitudes = _degrees(latitude, MAX_LATITUDE), _degrees(longitude, MAX_LONGITUDE)
+    located = ~(np.isnan(latitudes) | np.isnan(longitudes))
+    rows, others = (np.flatnonzero(each).astype(np.int32) for each in (located, ~located))
+    z_order = build_z_order(rows, others, latitudes[rows], longitudes[rows])
+    cells, rows = sort_by_cell(grid_cells(latitudes[rows], longitudes[rows]), rows)
+    order = np.concatenate((rows, others))
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    latitudes, longitudes = latitudes[rows], longitudes[rows]
+    vectors = np.column_stack(unit_vector(latitudes, longitudes)).ravel()
+    return Locations(z_order, order, places, cells, latitudes, longitudes, vectors)
+
+
+def _degrees(column: Column, largest: int) -> Floats:
+    """Return the coordinate of each row in degrees, NaN if it is not a decimal or out of range."""
+    by_code: Floats = np.full(column.null_code + 1, np.nan)
+    values = column.values or StringArray.of(())
+    first = bisect_left(values, number_key(f"-{largest}").encode())
+    end = bisect_right(values, number_key(f"{largest}").encode())
+    by_code[first:end] = decimal_numbers(values.part(first, end))
+    by_code += 0.0  # a negative decimal next to zero is zero without a sign
+    return by_code.take(column.codes)

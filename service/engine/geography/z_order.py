@@ -1,0 +1,216 @@
+"""Located rows along a Z-order curve over the Web-Mercator grid: those in a cell of any zoom are next to each other."""
+
+import math
+from bisect import bisect_right
+from functools import cached_property
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.columns.column import Rows
+from service.engine.columns.long_work import announce
+from service.engine.geography.grid import Floats, polynomial, sine_cosine
+from service.model.coordinates import MAX_ZOOM
+
+CellNumbers = NDArray[np.uint64]
+MortonCodes = NDArray[np.uint64]
+
+# The number of cells an axis at zoom 0 is 4, at the finest 2 ** 24.
+AXIS_BITS: Final = MAX_ZOOM + 2
+AXIS: Final = 1 << AXIS_BITS
+_CIRCLE: Final = 360  # degrees
+_MAX_LATITUDE: Final = 85.0511
+_LOGARITHM: Final = [2 / (2 * term + 1) for term in range(11, -1, -1)]
+_LN_2: Final = math.log(2)
+_ROOT: Final = 0.7071067811865476  # of 1 / 2
+# Each step moves half of the bits that are still next to each other apart.
+_STEPS: Final = tuple(
+    (np.uint64(distance), np.uint64(mask))
+    for distance, mask in (
+        (16, 0x0000_FFFF_0000_FFFF),
+        (8, 0x00FF_00FF_00FF_00FF),
+        (4, 0x0F0F_0F0F_0F0F_0F0F),
+        (2, 0x3333_3333_3333_3333),
+        (1, 0x5555_5555_5555_5555),
+    )
+)
+_CHUNK: Final = 1 << 14  # points computed at once: they fit the processor's cache
+_ONE: Final = np.uint64(1)
+
+
+def columns(longitudes: Floats) -> CellNumbers:
+    """Return the columns of longitudes in the finest grid, from west to east; 180 is in the last.
+
+    Borders are doubles. The first sum may be rounded up to one, never down from one.
+    """
+    found = np.minimum(np.floor((longitudes + _CIRCLE / 2) / _CIRCLE * AXIS), AXIS - 1)
+    found -= longitudes < found * _CIRCLE / AXIS - _CIRCLE / 2
+    return found.astype(np.uint64)
+
+
+def lines(latitudes: Floats) -> CellNumbers:
+    """Return the rows of latitudes in the finest grid, from north to south.
+
+    Of arithmetic alone, like sine and cosine: near a border, the logarithms of libraries differ between processors.
+    """
+    clamped = np.minimum(abs(latitudes), _MAX_LATITUDE)
+    sine, cosine = sine_cosine(clamped)
+    heights = np.copysign(_logarithm((1 + sine) / cosine), latitudes)
+    return ((0.5 - heights / math.tau) * AXIS).astype(np.uint64)
+
+
+def morton_codes(latitudes: Floats, longitudes: Floats) -> MortonCodes:
+    """Return the Morton codes of points: those of their cells in the finest grid."""
+    codes = np.empty(len(latitudes), np.uint64)
+    for begin in range(0, len(codes), _CHUNK):
+        chunk = slice(begin, begin + _CHUNK)
+        codes[chunk] = interleave(columns(longitudes[chunk]), lines(latitudes[chunk]))
+    return codes
+
+
+def interleave(x: CellNumbers, y: CellNumbers) -> MortonCodes:
+    """Return the Morton codes of cells: the bits of both numbers in turn."""
+    return _spread(x) | _spread(y) << _ONE
+
+
+def separate(codes: MortonCodes) -> tuple[CellNumbers, CellNumbers]:
+    """Return the column and the row of the cells of Morton codes."""
+    return _gather(codes), _gather(codes >> _ONE)
+
+
+def _logarithm(numbers: Floats) -> Floats:
+    """Return natural logarithms."""
+    mantissas, exponents = np.frexp(numbers)
+    small = mantissas < _ROOT
+    mantissas, exponents = np.where(small, 2 * mantissas, mantissas), exponents - small
+    ratio = (mantissas - 1) / (mantissas + 1)
+    logarithms: Floats = ratio * polynomial(_LOGARITHM, ratio * ratio) + exponents * _LN_2
+    return logarithms
+
+
+def _spread(numbers: CellNumbers) -> MortonCodes:
+    """Put a zero bit above each bit."""
+    for distance, mask in _STEPS:
+        numbers = (numbers | numbers << distance) & mask
+    return numbers
+
+
+def _gather(codes: MortonCodes) -> CellNumbers:
+    """Take out every second bit."""
+    codes = codes & _STEPS[-1][1]
+    masks = [mask for _, mask in _STEPS[-2::-1]] + [np.uint64(AXIS - 1)]
+    for (distance, _), mask in zip(reversed(_STEPS), masks, strict=True):
+        codes = (codes | codes >> distance) & mask
+    return codes
+
+
+Fixed = NDArray[np.int32]
+Zooms = NDArray[np.uint8]
+Totals = NDArray[np.int64]
+
+# The name of the order among those of a table.
+Z_ORDER: Final = "z_order"
+# Fixed-point coordinates are multiples of 1e-7 degrees, about a centimetre: their sums are exact in any order.
+UNITS_PER_DEGREE: Final = 10_000_000
+# Where the cells begin is kept of zooms with at most as many.
+_LARGE_CELLS: Final = 1 << 14
+
+
+class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """An order of rows along the curve.
+
+    order       all rows: the located ones by Morton code, ties by row; then the others, ascending
+    places      row -> its place in `order`
+    codes       place -> Morton code of its cell of the finest zoom; this and the arrays below only of located rows
+    zooms       place -> the least zoom at which the place before is in another cell; one above all if there is none
+    latitudes   place -> latitude in units
+    longitudes  place -> longitude in units
+    """
+
+    order: Rows
+    places: Rows
+    codes: MortonCodes
+    zooms: Zooms
+    latitudes: Fixed
+    longitudes: Fixed
+
+    @property
+    def count(self) -> int:
+        """The number of located rows."""
+        return len(self.codes)
+
+    @cached_property
+    def totals(self) -> tuple[Totals, Totals]:
+        """The totals of the latitudes and of the longitudes; most requests need none of them."""
+        announce(self.count)
+        return totals(self.latitudes), totals(self.longitudes)
+
+    @cached_property
+    def extremes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The least and the greatest latitude, and longitude, in units; 0 if no row is located."""
+        if not self.count:
+            return (0, 0), (0, 0)
+        announce(self.count)
+        latitudes, longitudes = self.latitudes, self.longitudes
+        return (int(latitudes.min()), int(latitudes.max())), (int(longitudes.min()), int(longitudes.max()))
+
+    @cached_property
+    def cell_counts(self) -> list[int]:
+        """The number of cells that have rows, by zoom."""
+        announce(self.count)
+        counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
+        return counts
+
+    def knows_starts(self, zoom: int) -> bool:
+        """Return whether it is known where the cells of a zoom begin: they are few."""
+        return self.cell_counts[zoom] <= _LARGE_CELLS
+
+    def starts(self, zoom: int) -> NDArray[np.intp]:
+        """Return where the cells of a zoom begin."""
+        if not self.knows_starts(zoom):
+            announce(self.count)
+            return (self.zooms <= zoom).nonzero()[0]
+        starts, zooms = self._large_cells
+        return starts[zooms <= zoom]
+
+    @cached_property
+    def _large_cells(self) -> tuple[NDArray[np.intp], Zooms]:
+        """Where the cells of the greatest zoom that has few of them begin, and from which zoom on cells begin there."""
+        announce(self.count)
+        zoom = bisect_right(self.cell_counts, _LARGE_CELLS) - 1
+        starts = (self.zooms <= zoom).nonzero()[0]
+        return starts, self.zooms[starts]
+
+
+def fixed(degrees: Floats) -> Fixed:
+    """Return degrees in units, rounded."""
+    return np.rint(degrees * UNITS_PER_DEGREE).astype(np.int32)
+
+
+def totals(units: Fixed | Totals) -> Totals:
+    """Return the sum of the units before each place, and of all: the sum of a run is the difference of two."""
+    found = np.zeros(len(units) + 1, np.int64)
+    np.cumsum(units, out=found[1:])
+    return found
+
+
+def zooms_of(codes: MortonCodes) -> Zooms:
+    """Return for each of some ascending codes the least zoom at which the one before is in another cell."""
+    # The exponent of a number as a floating-point one is its length in bits, and of a code, two bits are a zoom.
+    _, lengths = np.frexp((codes[1:] ^ codes[:-1]).astype(np.float64))
+    zooms = np.zeros(len(codes), np.uint8)
+    zooms[1:] = np.maximum(MAX_ZOOM - (lengths - 1) // 2, 0)
+    return zooms
+
+
+def build_z_order(rows: Rows, others: Rows, latitudes: Floats, longitudes: Floats) -> ZOrder:
+    """Return the order of located rows, ascending, at some coordinates, and of others, ascending."""
+    codes = morton_codes(latitudes, longitudes)
+    along = np.argsort(codes, kind="stable")
+    order = np.concatenate((rows[along], others))
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    codes = codes[along]
+    return ZOrder(order, places, codes, zooms_of(codes), fixed(latitudes[along]), fixed(longitudes[along]))

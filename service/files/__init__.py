@@ -1,1 +1,0 @@
-"""Mechanisms of the file system, one module each: atomic writes, advisory locks, what `stat` says."""

@@ -1,1 +1,0 @@
-"""Object stores: S3 and its likes, Google Cloud Storage, Azure Blob Storage; through obstore, an extra."""

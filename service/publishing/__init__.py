@@ -1,0 +1,1 @@
+"""Publishing: from a source of data to the snapshot that a process serves."""

@@ -1,0 +1,104 @@
+"""The choice of the source for the value of `--data`."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from service.baking.layout import BEGINNING, looks_baked
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
+from service.publishing.local_source import BakedFileSource, FolderSource
+from service.publishing.object_store import SCHEMES
+from service.publishing.source import Source, bake_first
+from service.reading.files.data_signature import is_file
+from service.reading.files.file_names import MANIFEST, holds_data
+
+if TYPE_CHECKING:
+    from service.publishing.transport import Transport
+
+_URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
+_HTTP: Final = ("http", "https")
+
+
+def choose_source(  # noqa: PLR0913 - settings
+    data: str,
+    *,
+    invalid: InvalidRecords,
+    compile_timeout: float,
+    cache: Path,
+    options: ReadOptions = AS_FOUND,
+    in_place: bool = False,
+) -> Source:
+    """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
+
+    A URL that ends with a slash, or with the name of the manifest, is that of a folder. Raises ValueError for a URL
+    that cannot be fetched or is that of a data file, by its name; the message has no password or query. Raises it also
+    for options that say how to read data files, if there are none, and for what cannot be mapped `in_place`.
+    """
+    path = Path(data)
+    if in_place and not is_baked(path):
+        raise ValueError(
+            "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
+        )
+    if not (url := _URL.fullmatch(data)):
+        if not is_baked(path):
+            return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
+        check_unread(options)
+        return BakedFileSource(path, cache / "verified", in_place=in_place)
+    _check_url(url, options)
+    folder, origins = _folder(url), cache / "origins"
+    if folder is None:
+        check_unread(options)
+        from service.publishing.remote_files import RemoteBakedFile  # noqa: PLC0415 - it takes 0.1 s to import
+
+        return RemoteBakedFile(data, origins, _transport(url["scheme"], data))
+    from service.publishing.remote_files import RemoteFolder  # noqa: PLC0415 - as above
+
+    transport = _transport(url["scheme"], folder)
+    return RemoteFolder(folder, origins, transport, invalid=invalid, timeout=compile_timeout, options=options)
+
+
+def _check_url(url: re.Match[str], options: ReadOptions) -> None:
+    """Raise ValueError for another scheme, and for the URL of a data file, by its name."""
+    if (scheme := url["scheme"].lower()) not in (*_HTTP, *SCHEMES):
+        remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+        accepted = "a URL with http, https, s3, gs or az"
+        raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
+    path = Path(url["path"])
+    if holds_data(path) and path.name != MANIFEST and not url["path"].endswith("/"):
+        raise ValueError(bake_first(path.name, options))
+
+
+def _folder(url: re.Match[str]) -> str | None:
+    """Return the URL of a folder, with a slash at the end of its path; None if it is that of a file."""
+    folder, _, name = url["path"].rpartition("/")
+    if name not in ("", MANIFEST):
+        return None
+    return f"{url.string[: url.start('path')]}{folder}/{url.string[url.end('path') :]}"
+
+
+def _transport(scheme: str, url: str) -> "Transport":
+    if scheme.lower() in _HTTP:
+        from service.publishing.http_transport import HttpTransport  # noqa: PLC0415 - as above
+
+        return HttpTransport(url)
+    from service.publishing.object_store import ObjectTransport  # noqa: PLC0415 - an extra
+
+    return ObjectTransport(url)
+
+
+def check_unread(options: ReadOptions) -> None:
+    """Raise `ValueError` for options that say how to read data files, which a baked file is not."""
+    if options != AS_FOUND:
+        raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
+
+
+def is_baked(path: Path) -> bool:
+    """Return whether a file is a baked one: by its first bytes, or because its name is not that of a data file."""
+    if not is_file(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(BEGINNING)
+    except OSError:
+        beginning = b""
+    return looks_baked(beginning) or not holds_data(path)

@@ -1,0 +1,290 @@
+"""The publisher: fetches the source whenever it changes, and publishes the data."""
+
+import asyncio
+import errno
+import logging
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+from watchfiles import awatch
+
+from service.background import Progress, silent
+from service.dataset import Rejected, Safeguards, Summary
+from service.publishing.source import Fetched, Source, Unavailable
+from service.publishing.workspace import Publication, Reload, Workspace, last_modified
+
+# Changes within a step are reported together; a continuous stream of changes is reported this often.
+_STEP_MILLISECONDS: Final = 50
+_DEBOUNCE_MILLISECONDS: Final = 200
+# Interval of the check that the watched folders have not been replaced.
+_CHECK_MILLISECONDS: Final = 1_000
+_RETRY_SECONDS: Final = 10
+_log = logging.getLogger(__name__)
+
+Folders: TypeAlias = Callable[[], Sequence[Path]]
+
+
+async def changes(folders: Folders) -> AsyncGenerator[None]:
+    """Yield after each change of an entry in the folders, any of which may be replaced meanwhile.
+
+    Yields nothing on file systems without notifications, such as network file systems.
+    """
+    logged = False
+    while True:
+        inodes = await asyncio.to_thread(_inodes, folders)
+        if not inodes:
+            return
+        try:
+            async with aclosing(_changes(inodes, folders)) as changed:
+                async for _ in changed:
+                    yield
+        except (OSError, RuntimeError) as error:
+            if not logged:
+                _log.warning("%s cannot be watched, and is only polled: %s", inodes[0][0], error)
+            logged = True
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _changes(inodes: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
+    """Yield when the watch has begun, as changes may precede it, and after each change until a folder is replaced."""
+    watched = {folder for folder, _ in inodes}
+    watch = awatch(
+        *watched,
+        watch_filter=None,
+        debounce=_DEBOUNCE_MILLISECONDS,
+        step=_STEP_MILLISECONDS,
+        rust_timeout=_CHECK_MILLISECONDS,
+        yield_on_timeout=True,
+        recursive=False,
+    )
+    fresh = True
+    async with aclosing(watch):
+        async for changed in watch:
+            if changed or fresh:
+                yield
+            fresh = False
+            if any(Path(path) in watched for _, path in changed):  # replaced, perhaps by one of the same inode number
+                return
+            if await asyncio.to_thread(_inodes, folders) != inodes:
+                return
+
+
+def _inodes(folders: Folders) -> list[tuple[Path, int]]:
+    """Return the folders with their inode numbers, 0 for a missing one."""
+    inodes = []
+    for folder in folders():
+        try:
+            inodes.append((folder, folder.stat().st_ino))
+        except OSError:
+            inodes.append((folder, 0))
+    return inodes
+
+
+# Exponential backoff after failures.
+_FIRST_RETRY_SECONDS: Final = 0.5
+_LAST_RETRY_SECONDS: Final = 60.0
+# Each attempt may fill the disk again.
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_TIMES_LONGER_IF_FULL: Final = 10
+# Jitter: keeps instances from polling one origin at the same moment.
+_JITTER: Final = 0.1
+# Error messages of a source may be long, and have several lines.
+_MAX_MESSAGE: Final = 500
+
+
+class Publisher:
+    """Publishes the data of a source in a workspace. Calls `on_publish` after each attempt, failed ones included.
+
+    safeguards    limits of a data set
+    poll_seconds  interval of fetches without a notification of a change
+    progress      receives the progress of the first fetch
+    leads_empty   set once this process leads the run and no data is published yet
+    """
+
+    def __init__(  # noqa: PLR0913 - collaborators, then settings
+        self,
+        source: Source,
+        workspace: Workspace,
+        on_publish: Callable[[Publication], Awaitable[None]],
+        *,
+        safeguards: Safeguards,
+        poll_seconds: float,
+        progress: Progress = silent,
+    ) -> None:
+        self._source, self._workspace, self._on_publish = source, workspace, on_publish
+        self._safeguards, self._poll_seconds, self._progress = safeguards, poll_seconds, progress
+        self.leads_empty = asyncio.Event()
+        self._woken = asyncio.Event()
+        self._forced = False
+        self._failures = 0
+        self._last = Publication()
+
+    def reload(self) -> None:
+        """Fetch the source now, whether it changed or not."""
+        self._forced = True
+        self._woken.set()
+
+    @property
+    def reload_pending(self) -> bool:
+        """Whether a fetch that `reload` requested has not begun."""
+        return self._forced
+
+    async def run(self) -> None:
+        """Publish until cancelled. Raises `Rejected` if the data is rejected and there is no other to serve."""
+        self._forced = False  # a reload requested before this process led was for its predecessor
+        await self._resume()
+        if not self._last.generation:
+            self.leads_empty.set()
+        watch = asyncio.create_task(self._watch())
+        try:
+            while True:
+                self._woken.clear()
+                delay = await self._attempt()
+                if self._failures:  # even after a change: what fills a disk may itself be the change
+                    await asyncio.sleep(_FIRST_RETRY_SECONDS)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(delay):
+                        await self._woken.wait()
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+
+    async def _resume(self) -> None:
+        """Continue from the publication of the previous leader, if any."""
+        while True:
+            try:
+                self._last = self._workspace.publication()
+            except OSError as error:  # too many open files, for example
+                _log.warning("the publication cannot be read: %s", error.strerror)
+                await asyncio.sleep(_FIRST_RETRY_SECONDS)
+            else:
+                return await self._tidy()
+
+    async def _watch(self) -> None:
+        async for _ in changes(lambda: self._source.watched):
+            self._woken.set()
+
+    async def _attempt(self) -> float:
+        """Fetch the source once; return the seconds until the next attempt."""
+        last = self._last
+        lost = last.generation and not self._workspace.file(last).exists()  # someone removed the file
+        known, self._forced = "" if self._forced or lost else last.known, False
+        try:
+            fetched = await self._fetch(last, known)
+        except Rejected as rejected:
+            if not last.generation:
+                raise
+            await self._report_failure(rejected, known=rejected.rejection.fingerprint)
+        except (Unavailable, OSError) as error:
+            await self._report_failure(error, known=last.fingerprint)  # so that refused data is fetched again
+            return self._backoff() * (_TIMES_LONGER_IF_FULL if _is_full(error) else 1)
+        except Exception as error:
+            _log.exception("unexpected error")  # the served data stays
+            if not last.generation:  # else the workers would be restarted forever
+                raise Rejected(f"unexpected error: {error}") from error
+            await self._report_failure(error, known=last.fingerprint)
+            return self._backoff()
+        else:
+            if fetched is not None and fetched.confirmed_at is not None:
+                return 0  # the last good copy
+        self._failures = 0
+        return self._poll_seconds * random.uniform(1 - _JITTER, 1 + _JITTER)
+
+    async def _fetch(self, last: Publication, known: str) -> Fetched | None:
+        """Fetch and publish new data of the source, if any. Raises `Rejected`, `Unavailable` and OSError."""
+        requested_at = datetime.now(UTC)
+        to = self._workspace.new_file()
+        check = partial(self._safeguards.check, served=last.baseline)
+        fetched = await self._source.fetch(to, known=known, check=check, progress=self._progress)
+        if fetched is None:
+            await self._publish_status(_unchanged(last, requested_at))
+            if last.last_reload != self._last.last_reload:
+                _log.info("%s: available again, and unchanged", self._source.name)
+            return None
+        await self._publish(next_publication(last, fetched, to.name, requested_at))
+        self._progress = silent
+        for assumed in fetched.assumed:
+            _log.info("%s", assumed)
+        for note in (*fetched.notes, *_removed(last.summary, fetched.summary)):
+            _log.warning("%s", note)
+        return fetched
+
+    def _backoff(self) -> float:
+        longest = min(_FIRST_RETRY_SECONDS * 2**self._failures, _LAST_RETRY_SECONDS)
+        self._failures += longest < _LAST_RETRY_SECONDS
+        return random.uniform(longest / 2, longest)
+
+    async def _publish(self, publication: Publication) -> None:
+        """Publish new data. Raises OSError, after which nothing has changed."""
+        await asyncio.to_thread(self._workspace.publish, publication)
+        self._last = publication
+        await self._tidy()
+        await self._on_publish(publication)
+
+    async def _tidy(self) -> None:
+        with suppress(OSError):  # the next call tries again
+            await asyncio.to_thread(self._workspace.tidy, self._last)
+
+    async def _report_failure(self, error: Exception, *, known: str) -> None:
+        """Publish a failed attempt, and log it unless the previous one failed with the same message."""
+        last, why = self._last, " ".join(str(error).split())[:_MAX_MESSAGE]
+        if last.last_reload is None or last.last_reload.error != why:
+            consequence = "the previous data is still served" if last.generation else "retrying"
+            hint = error.rejection.hint if isinstance(error, Rejected) else ""
+            _log.warning("%s", "; ".join(filter(None, (why, consequence, hint))))
+        failed = Reload(datetime.now(UTC), ok=False, error=why)
+        await self._tidy()
+        await self._publish_status(msgspec.structs.replace(last, known=known, last_reload=failed))
+
+    async def _publish_status(self, publication: Publication) -> None:
+        """Publish a new status of the data that is already published."""
+        self._last = publication
+        with suppress(OSError):  # a full disk; this process has the status anyway
+            await asyncio.to_thread(self._workspace.publish, publication)
+        await self._on_publish(publication)
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether a disk is full, or the quota of a user."""
+    return getattr(error.__cause__ or error, "errno", None) in _FULL
+
+
+def _removed(last: Summary | None, new: Summary) -> Iterator[str]:
+    """Yield that an attribute, by which clients may filter, is no longer declared."""
+    if last is not None:
+        yield from (f"{name}: no longer declared" for name in last.attributes if name not in new.attributes)
+
+
+def next_publication(last: Publication, fetched: Fetched, file: str, requested_at: datetime) -> Publication:
+    """Return the publication of data fetched since `requested_at`, into a file of the workspace unless in place."""
+    now = datetime.now(UTC)
+    dates = [date for date in (last.latest, fetched.summary.generated_at) if date is not None and date <= now]
+    place = fetched.in_place
+    return Publication(
+        generation=last.generation + 1,
+        file=file if place is None else place.file,
+        signature=None if place is None else place.signature,
+        summary=fetched.summary,
+        modified=last_modified(last, fetched.summary, now),
+        latest=max(dates, default=None),
+        unconfirmed=fetched.confirmed_at is not None and (last.unconfirmed or not last.generation),
+        fingerprint=fetched.fingerprint,
+        known=fetched.fingerprint,
+        loaded_at=now,
+        confirmed_at=fetched.confirmed_at or requested_at,
+        last_reload=Reload(now, ok=True),
+    )
+
+
+def _unchanged(last: Publication, requested_at: datetime) -> Publication:
+    """Return the publication confirmed by the source, which is unchanged, unless it holds refused data."""
+    if last.known != last.fingerprint:
+        return last
+    reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
+    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=requested_at, last_reload=reload)

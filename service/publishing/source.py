@@ -1,0 +1,124 @@
+"""The interface of a source, and the outcomes of a fetch."""
+
+import asyncio
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from service.background import Progress
+from service.dataset import AS_FOUND, ReadOptions, Rejection, Summary, Totals
+from service.files import Signature
+
+Check: TypeAlias = Callable[[Totals], None]
+
+
+class InPlace(msgspec.Struct, frozen=True):
+    """A baked file that is mapped where it is: its absolute path, and its signature when it was verified."""
+
+    file: str
+    signature: Signature
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """A successful fetch.
+
+    fingerprint   of the content of the source; equal fingerprints mean equal data
+    summary       of the data
+    in_place      of a baked file that was not copied
+    assumed       lines about the data for the log: what was assumed
+    notes         lines about the data for the log: warnings
+    confirmed_at  of the last good copy: when the origin last confirmed it; served at once while the origin is polled
+    """
+
+    fingerprint: str
+    summary: Summary
+    in_place: InPlace | None = None
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    confirmed_at: datetime | None = None
+
+
+class Unavailable(Exception):
+    """The source cannot be fetched now, but may be later. The message says why, without secrets."""
+
+
+class Source(Protocol):
+    """Where data comes from."""
+
+    @property
+    def name(self) -> str:
+        """The name for messages, without secrets."""
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """The folders to watch for changes of the source; none if it can only be polled."""
+
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
+        """Write the data of the source into a new baked file, complete and verified, or verify one in place.
+
+        known  a fingerprint; returns None, and writes nothing, if the source still has it. "" matches no source
+        check  raises `Rejected` for numbers of records that must not be served
+
+        Raises `Rejected` if the content must not be served, `Unavailable` if it cannot be fetched now. The caller
+        removes what a failed attempt leaves at `to`.
+        """
+
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+async def run_to_end(
+    work: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+) -> _Result:
+    """Run work in a thread and wait for its end, even when cancelled: a thread cannot be cancelled.
+
+    So no file is closed or removed while a thread still works on it.
+    """
+    working = asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
+
+
+def bake_first(data: str, options: ReadOptions = AS_FOUND) -> str:
+    """Return the command that bakes data files, which are called `data` here."""
+    baked = shlex.quote(f"{data.partition('.')[0]}.baked")
+    command = f"store-directory bake {shlex.quote(data)} {baked}{options}"
+    return (
+        f"a URL must be that of a baked file, or of a folder with a manifest: bake the data first, `{command}`, and "
+        f"give the URL of {baked}"
+    )
+
+
+class Step(msgspec.Struct, frozen=True, tag=True):
+    """The progress of one step."""
+
+    name: str
+    done: int
+    total: int
+
+
+class Compiled(msgspec.Struct, frozen=True, tag=True):
+    """The file is written. What was assumed, and the notes, are lines about the data for the log."""
+
+    summary: Summary
+    assumed: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """The file could not be written."""
+
+    why: str
+
+
+Outcome: TypeAlias = Compiled | Rejection | Failed
+Message: TypeAlias = Step | Outcome

@@ -1,0 +1,128 @@
+"""Worker slots: the counters of each worker, in memory that all workers of the run can read."""
+
+import mmap
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from time import sleep
+from typing import Final
+
+import msgspec
+
+from service.files import is_locked, try_lock
+
+SLOT_BYTES: Final = 1 << 18
+_ITEM_BYTES: Final = 8
+# State of the living worker: the generation that it serves, its open connections, and its PID. Then its counters.
+_GENERATION, _CONNECTIONS, _PID, _FIRST_COUNT = range(4)
+# A check whether a slot is free locks it for a moment, so claiming one is retried.
+_ATTEMPTS: Final = 20
+_RETRY_SECONDS: Final = 0.01
+
+
+class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The state and counters of one worker, as int64 numbers.
+
+    everyone  returns the numbers of all workers, including this one and those that have ended
+    living    returns the state of the living workers by their number, perhaps with their counters
+    alone     whether the process is the only one of its run
+    """
+
+    numbers: memoryview
+    everyone: Callable[[], Iterable[memoryview]]
+    living: Callable[[], Mapping[int, memoryview]]
+    alone: bool
+
+    @property
+    def counts(self) -> memoryview:
+        """The counters of this worker."""
+        return self.numbers[_FIRST_COUNT:]
+
+    def all_counts(self) -> list[memoryview]:
+        """Return the counters of all workers, including those that have ended."""
+        return [numbers[_FIRST_COUNT:] for numbers in self.everyone()]
+
+    def set_generation(self, generation: int) -> None:
+        """Record which generation this worker serves; 0 is none."""
+        self.numbers[_GENERATION] = generation
+
+    def count_connection(self, change: int) -> None:
+        """Add 1 for an opened connection, -1 for a closed one."""
+        self.numbers[_CONNECTIONS] += change
+
+    def open_connections(self) -> int:
+        """Return the number of open connections of the living workers."""
+        return sum(numbers[_CONNECTIONS] for numbers in self.living().values())
+
+    def processes(self) -> dict[str, int]:
+        """Return the PIDs of the run: of each living worker by its number, and of their parent as `parent`."""
+        workers = {str(number): numbers[_PID] for number, numbers in self.living().items() if numbers[_PID]}
+        return workers if self.alone else {"parent": os.getppid(), **workers}
+
+
+def single_slot() -> WorkerSlot:
+    """Return the slot of a process that is the only one of its run."""
+    numbers = memoryview(bytearray(SLOT_BYTES)).cast("q")
+    numbers[_PID] = os.getpid()
+    return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: {0: numbers}, alone=True)
+
+
+class WorkerSlots:
+    """The slots of a run: files in a folder, each locked by its worker."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, count: int) -> None:
+        """Create slots up to this number. Raises OSError on a full disk."""
+        for number in range(count):
+            path = self._folder / f"slot-{number}"
+            if not path.exists():
+                path.touch(mode=0o600)
+                path.write_bytes(bytes(SLOT_BYTES))  # no hole: writing to one on a full disk raises SIGBUS
+
+    def claim(self) -> WorkerSlot:
+        """Claim a free slot. One of a worker that ended keeps its counters.
+
+        Raises OSError if there is none and none can be created.
+        """
+        paths = self._paths()
+        for _ in range(_ATTEMPTS if paths else 0):
+            for path in paths:
+                descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+                if try_lock(descriptor):
+                    return self._slot(descriptor)
+                os.close(descriptor)
+            sleep(_RETRY_SECONDS)
+        self.add(len(paths) + 1)
+        return self.claim()
+
+    def _slot(self, descriptor: int) -> WorkerSlot:
+        numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
+        slot = WorkerSlot(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
+        numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
+        numbers[_PID] = os.getpid()
+        return slot
+
+    def generations(self) -> list[int]:
+        """Return the generations that the living workers serve; 0 is none."""
+        return [numbers[_GENERATION] for numbers in self._living().values()]
+
+    def _living(self) -> dict[int, memoryview]:
+        claimed = [path for path in self._paths() if is_locked(path, shared=True)]
+        return {_number(path): memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in claimed}
+
+    def _everyone(self) -> list[memoryview]:
+        return [memoryview(_read(path, SLOT_BYTES)).cast("q") for path in self._paths()]
+
+    def _paths(self) -> list[Path]:
+        return [path for path in sorted(self._folder.glob("slot-*")) if path.stat().st_size == SLOT_BYTES]
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("slot-"))
+
+
+def _read(path: Path, length: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(length)

@@ -1,0 +1,141 @@
+"""A batch: unchecked records of a file, by column."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Final, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UnsetType
+
+from service.reading.diagnostics import Issue
+
+BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
+
+
+class WrongType(msgspec.Struct, frozen=True):
+    """A JSON value of a type that its field does not accept, as written."""
+
+    text: str
+
+
+class Invalid(msgspec.Struct, frozen=True):
+    """A text that a mapping could not convert, and what it declared; `is_null` if it is null then, with a warning."""
+
+    text: str
+    issue: Issue
+    is_null: bool = False
+
+
+_T = TypeVar("_T")
+_Fill = TypeVar("_Fill")
+Cell: TypeAlias = str | bool | tuple[str, ...] | WrongType | Invalid | None
+Value: TypeAlias = str | bool | tuple[str, ...] | msgspec.Raw | UnsetType | None
+
+
+def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:
+    """Return the items where the mask is true and `fill` elsewhere: the inverse of `itertools.compress`.
+
+    The mask is that of a batch, and mostly true.
+    """
+    expanded: list[_T | _Fill] = list(items)
+    for index in [index for index, selected in enumerate(mask) if not selected]:
+        expanded.insert(index, fill)
+    return expanded
+
+
+class UnreadableRecord(msgspec.Struct, frozen=True):
+    """A record without readable fields: its number, its line if there is one, the issue, and its text if it is JSON."""
+
+    record: int
+    line: int | None
+    issue: Issue
+    text: str | None = None
+
+
+class UnusedName(msgspec.Struct, frozen=True):
+    """A column or JSON member that is not a field: its name, its first line, and the number of records with it."""
+
+    name: str
+    line: int | None
+    records: int
+
+
+class Batch(msgspec.Struct, frozen=True, eq=False):
+    """Consecutive records of a file, by column.
+
+    numbers     the number of each record in the file, from 1
+    columns     field -> the cell of each record
+    lines       returns the line on which each record begins, from 1, or None; it holds no cells
+    unreadable  the records without cells; `numbers` does not include them
+    unused      the columns or members that are not fields
+    watched     those of them that speak of open and closed, with their cells
+    as_of       the day that its closing dates were compared with; None if it has none
+    done        how much of the file has been read, of `total`
+    """
+
+    numbers: Sequence[int]
+    columns: Mapping[str, Sequence[Cell]]
+    lines: Callable[[], Sequence[int | None]]
+    unreadable: Sequence[UnreadableRecord]
+    unused: Sequence[UnusedName]
+    done: int
+    total: int
+    watched: Mapping[str, Sequence[Cell]] = {}
+    as_of: date | None = None
+
+
+class RecordFile(ABC):
+    """The records of a file.
+
+    names     its columns, in order; of JSON, the paths of the members of its first records
+    line      the line of the names, if they are in one place
+    assumed   what was assumed about the file, each in a few words
+    is_table  whether all columns are in `names` and all cells are texts, as in CSV; otherwise `batches` takes other
+              names, too: their cells are None in records without them
+    has_dates whether cells may be real dates, which are texts as in RFC 3339, whatever format is declared
+    """
+
+    names: Sequence[str]
+    line: int | None = None
+    assumed: Sequence[str]
+    is_table: bool = True
+    has_dates: bool = False
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
+        """Yield all records in order, with the cells of some columns, by name, and `also` of others. Raises FileError.
+
+        The names of the file that are not among `columns` are the `unused` ones of the batches.
+        """
+
+    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:
+        """Return the cells of some columns in the first records, if they are read at little cost. Raises FileError."""
+        batch = next(self.batches(columns), None)
+        return {} if batch is None else batch.columns
+
+
+_Columns = Mapping[str, Sequence[Cell]]
+
+
+class CleanedFile(RecordFile):
+    """The records of a file that is no table, whose cells are cleaned; its names stay."""
+
+    def __init__(self, file: RecordFile, clean: Callable[[str], str]) -> None:
+        self._file, self._clean = file, clean
+        self.names, self.line, self.assumed, self.is_table = file.names, file.line, file.assumed, file.is_table
+
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
+        """Yield the records of the file, cleaned."""
+        for batch in self._file.batches(columns, also):
+            yield msgspec.structs.replace(batch, columns=self._cleaned(batch.columns))
+
+    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:
+        """Return the first cells of the file, cleaned."""
+        return self._cleaned(self._file.first_cells(columns))
+
+    def _cleaned(self, columns: _Columns) -> _Columns:
+        clean = self._clean
+        return {
+            name: [clean(cell) if isinstance(cell, str) else cell for cell in cells] for name, cells in columns.items()
+        }

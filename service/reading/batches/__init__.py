@@ -1,1 +1,0 @@
-"""Batches of records, what opened files yield them, and the diagnostics about them."""

@@ -1,0 +1,1 @@
+"""What columns say by their names and values: fields, dates, flags, signs of closed stores."""

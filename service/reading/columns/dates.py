@@ -1,0 +1,273 @@
+"""The formats that dates may have: 31.05.2024 is in May, but 05.06.2024 is in May or in June."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, tzinfo
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.model.kinds import INSTANT_PATTERN, parse_instant, trim
+from service.reading.batch import Cell, Invalid
+from service.reading.diagnostics import Issue
+
+Cells: TypeAlias = Sequence[Cell]
+MAX_CACHED: Final = 1 << 16  # texts; columns with many distinct ones must not exhaust memory
+
+
+class ConvertedCells(dict[Cell, Cell]):
+    """Cells with what they are converted to, each distinct one once."""
+
+    def __init__(self, convert: Callable[[str], Cell]) -> None:
+        """Convert texts that are not blank, without the white space around them; other cells stay the same."""
+        self._convert = convert
+
+    def __missing__(self, cell: Cell) -> Cell:
+        if len(self) >= MAX_CACHED:
+            self.clear()
+        text = trim(cell) if isinstance(cell, str) else ""
+        converted = self[cell] = self._convert(text) if text else cell
+        return converted
+
+    def column(self, cells: Cells) -> Cells:
+        """Return the cells of a column, converted."""
+        return list(map(self.__getitem__, cells))
+
+
+RFC_3339: Final = "rfc3339"  # the format of dates of the data format
+# A token -> the part that it is, and its text. `mm` after hours is minutes.
+TOKENS: Final = {
+    "yyyy": ("year", "[0-9]{4}"),
+    "yy": ("year", "[0-9]{2}"),
+    "mm": ("month", "[0-9]{2}"),
+    "m": ("month", "[0-9]{1,2}"),
+    "dd": ("day", "[0-9]{2}"),
+    "d": ("day", "[0-9]{1,2}"),
+    "hh": ("hour", "(?:[01][0-9]|2[0-3])"),
+    "h": ("hour", "(?:[01]?[0-9]|2[0-3])"),
+    "ss": ("second", "[0-5][0-9]"),
+    "am/pm": ("half", "[AaPp][Mm]"),
+}
+_HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
+_TOKEN: Final = re.compile("|".join(sorted(TOKENS, key=len, reverse=True)) + r"|[^\W_]+|[\W_]")
+_DATE: Final = ("year", "month", "day")
+_TIME: Final = ("hour", "minute", "second")
+_PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2068
+_HALF_DAY: Final = 12
+_OFFSET: Final = len("2000-01-01T00:00:00")
+_CHANGES: Final = "?"
+_MAX_DAYS: Final = 1 << 16
+_MAX_LENGTH: Final = 100  # characters of a format
+
+
+class DateFormat(msgspec.Struct, frozen=True, eq=False):
+    """A format: its pattern, and which of its parts need arithmetic."""
+
+    pattern: re.Pattern[str]
+    has_time: bool
+    short_year: bool
+    half_days: bool
+
+    def parse(self, text: str) -> tuple[str, str] | None:
+        """Return a text as a date, which may not exist, and a time, as in RFC 3339; None if it has another format."""
+        match = self.pattern.fullmatch(text)
+        if match is None:
+            return None
+        year, month, day = match.group("year", "month", "day")
+        if self.short_year:
+            year = ("19" if int(year) >= _PIVOT else "20") + year
+        date = f"{year}-{month:0>2}-{day:0>2}"
+        if not self.has_time:
+            return date, "00:00:00"
+        hour, minute, second = match.group("hour", "minute", "second")
+        if self.half_days:
+            hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (match["half"] in ("PM", "pm", "Pm", "pM")))
+        return date, f"{hour:0>2}:{minute or '00'}:{second or '00'}"
+
+
+def parse_date_format(text: str) -> DateFormat:
+    """Return a declared format. Raises ValueError, with what is wrong."""
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(f"longer than {_MAX_LENGTH} characters")
+    parts: list[str] = []
+    pattern = ""
+    tokens = _TOKEN.findall(text.lower())
+    for token in tokens:
+        if token in TOKENS:
+            part, digits = TOKENS[token]
+            if part == "month" and parts and parts[-1] == "hour":
+                part, digits = "minute", "[0-5][0-9]"
+            if part == "hour" and "am/pm" in tokens:
+                digits = _HALF_DAY_HOURS[token]
+            parts.append(part)
+            pattern += f"(?P<{part}>{digits})" if parts.count(part) == 1 else digits
+        elif token.isalnum():
+            raise ValueError(f"unknown part {token!r}; the parts are {', '.join(TOKENS)}")
+        else:
+            pattern += re.escape(token)
+    _check_parts(parts)
+    pattern += "".join(f"(?P<{part}>)?" for part in _TIME if part not in parts)
+    return DateFormat(re.compile(pattern), "hour" in parts, "yy" in tokens, "half" in parts)
+
+
+def _check_parts(parts: Sequence[str]) -> None:
+    if repeated := [part for part, count in Counter(parts).items() if count > 1]:
+        raise ValueError(f"the {repeated[0]} is repeated; mm is the month, after hours the minutes")
+    if missing := [part for part in _DATE if part not in parts]:
+        raise ValueError(f"the {missing[0]} is missing")
+    time = [part in parts for part in _TIME]
+    if time != sorted(time, reverse=True) or ("half" in parts and "hour" not in parts):
+        raise ValueError("a time needs hours, and seconds need minutes, as in hh:mm:ss")
+
+
+def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[str], Cell] | None:
+    """Return the function from texts in the declared formats to date-times of RFC 3339; None if it changes nothing.
+
+    A date-time that clocks show twice is the first, and one that they skip has the offset before: RFC 5545, 3.3.5.
+    """
+    declared = [parse_date_format(each) for each in formats if each != RFC_3339]
+    if not declared:
+        return None if zone is None else lambda text: _in_zone(text, zone)
+    standard = RFC_3339 in formats
+    issue = Issue("date", f"expected a date as {' or '.join(formats)}, as the mapping declares")
+    days = _Days(zone)
+
+    def convert(text: str) -> Cell:
+        for each in declared:
+            if (parsed := each.parse(text)) is not None and (suffix := days[parsed[0]]) is not None:
+                date, time = parsed
+                return f"{date}T{time}{suffix}" if suffix != _CHANGES else _localize(f"{date}T{time}", zone)
+        if standard and parse_instant(text) is not None:
+            return _in_zone(text, zone)
+        return Invalid(text, issue)
+
+    return convert
+
+
+class _Days(dict[str, str | None]):
+    """The offset of a day from UTC, as in RFC 3339; empty without a zone, which means UTC.
+
+    `_CHANGES` if the times of the day have several offsets, or one with seconds; None if there is no such day.
+    """
+
+    def __init__(self, zone: tzinfo | None) -> None:
+        self._zone = zone
+
+    def __missing__(self, day: str) -> str | None:
+        if len(self) >= _MAX_DAYS:
+            self.clear()
+        offset = self[day] = self._offset(day)
+        return offset
+
+    def _offset(self, day: str) -> str | None:
+        try:
+            start = datetime.fromisoformat(day).replace(tzinfo=self._zone)
+        except ValueError:
+            return None
+        if self._zone is None:
+            return ""
+        first, last = start.utcoffset(), start.replace(hour=23, minute=59, second=59).utcoffset()
+        return (
+            start.isoformat()[_OFFSET:] if first == last and first is not None and not first.seconds % 60 else _CHANGES
+        )
+
+
+def _in_zone(text: str, zone: tzinfo | None) -> str:
+    """Return a date-time of RFC 3339, in a zone if it has no offset; other texts unchanged."""
+    if zone is None or INSTANT_PATTERN.fullmatch(text) is None:
+        return text
+    try:
+        has_offset = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return text
+    return text if has_offset else _localize(text, zone)
+
+
+def _localize(text: str, zone: tzinfo | None) -> str:
+    """Return a valid date-time without an offset, with that of a zone."""
+    local = datetime.fromisoformat(text).replace(tzinfo=zone)
+    offset = local.utcoffset()
+    if offset is not None and offset.seconds % 60:
+        # Before zones had standard times, their offsets had seconds, which RFC 3339 does not have.
+        with suppress(OverflowError):  # before the year 1: invalid, and reported as that
+            return local.astimezone(UTC).isoformat()
+    return local.isoformat()
+
+
+_DATE_LIKE: Final = re.compile(
+    r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
+    r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
+)
+_COMPACT: Final = "yyyymmdd"
+_DIGITS: Final = re.compile("(?:19|20)[0-9]{6}")  # other centuries are rather numbers
+_NUMBERS: Final = ("first", "second", "third")
+_ORDERS: Final = ("dmy", "mdy", "ymd")
+_YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
+_HALVES: Final = len("am")
+
+
+def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the formats of dates, for each order of day, month and year that all of them may have.
+
+    If there are several, the texts do not prove one. If there are none, a text has no format that can be declared.
+    """
+    others = [text for text in texts if parse_instant(text) is None]
+    standard = (RFC_3339,) if len(others) < len(texts) else ()
+    if others and all(map(_DIGITS.fullmatch, others)):
+        compact = parse_date_format(_COMPACT)
+        return [(_COMPACT, *standard)] if all(_is_date(text, compact) for text in others) else []
+    found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
+    if not found or len(found) < len(others):
+        return []
+    return [(*formats, *standard) for order in _ORDERS if (formats := _formats(found, order))]
+
+
+def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
+    """Return the formats of dates, one for each layout; none if a date cannot have this order."""
+    year = _NUMBERS[order.index("y")]
+    layouts: dict[tuple[object, ...], list[re.Match[str]]] = {}
+    for each in dates:
+        half = each["half"] and each["half"][:-_HALVES]
+        layout = (each["separator"], len(each[year]), each["gap"], bool(each["seconds"]), half)
+        layouts.setdefault(layout, []).append(each)
+    formats = [_format(alike, order) for alike in layouts.values()]
+    return tuple(dict.fromkeys(formats)) if all(formats) else ()
+
+
+def _format(dates: Sequence[re.Match[str]], order: str) -> str:
+    """Return the format of dates of one layout, "" if a date cannot have this order."""
+    parts = [_part(part, [len(each[number]) for each in dates]) for part, number in zip(order, _NUMBERS, strict=True)]
+    if not all(parts):
+        return ""
+    declared = dates[0]["separator"].join(parts) + _time_format(dates)
+    expected = parse_date_format(declared)
+    return declared if all(_is_date(each[0], expected) for each in dates) else ""
+
+
+def _part(part: str, digits: Sequence[int]) -> str:
+    """Return the part of a format for numbers of this many digits, "" if there is none."""
+    if part == "y":
+        return _YEARS.get(digits[0], "")
+    return part * min(digits) if max(digits) <= len("dd") else ""
+
+
+def _time_format(dates: Sequence[re.Match[str]]) -> str:
+    first = dates[0]
+    if first["gap"] is None:
+        return ""
+    hours = _part("h", [len(each["hour"]) for each in dates])
+    half = f"{first['half'][:-_HALVES]}am/pm" if first["half"] else ""
+    return f"{first['gap']}{hours}:mm{':ss' if first['seconds'] else ''}{half}"
+
+
+def _is_date(text: str, expected: DateFormat) -> bool:
+    parsed = expected.parse(text)
+    if parsed is None:
+        return False
+    try:
+        date.fromisoformat(parsed[0])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,243 @@
+"""Columns and JSON members that are not fields: warn about them, and suggest the field that is meant."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from typing import Final
+from unicodedata import combining, normalize
+
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batch import Batch, UnusedName
+from service.reading.diagnostics import Diagnostic, FileError
+from service.texts import printable, truncate
+
+_IGNORED: Final = re.compile(r"[\s_-]+")
+# Columns of formats of geographic features, for fields that no column is named like.
+_FEATURE_ID: Final = "feature.id"
+_GEOMETRY: Final = "geometry."
+
+
+def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[str]) -> dict[str, str]:
+    """Return the column of each of some fields that has one: of its exact name, or with other case and separators.
+
+    Raises FileError if a field has two columns of the second kind.
+    """
+    columns = _find_columns(names, fields)
+    if resource.coordinates is None:
+        return columns
+    if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
+        columns[resource.identifier] = _FEATURE_ID
+    # Never mix a latitude column with a longitude from the geometry.
+    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):
+        geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
+        columns |= {field: column for field, column in geometry.items() if column in names}
+    return columns
+
+
+def has_exact_names(names: Iterable[str], resource: Resource) -> bool:
+    """Return whether each required field of a resource has a column of exactly its name, if there are such fields."""
+    required = {field.name for field in resource.fields if field.required}
+    return bool(required) and required.issubset(names)
+
+
+def describe_renamed(columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that are not named exactly like their fields, as one text if there are any."""
+    renamed = [f"{_quoted(column)} → {field}" for field, column in columns.items() if column != field]
+    return [f"columns {', '.join(renamed)}"] if renamed else []
+
+
+def column_key(name: str) -> str:
+    """Return the name of a column without what does not matter: case, spaces, underscores and hyphens."""
+    return _IGNORED.sub("", name).casefold()
+
+
+def _find_columns(names: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+    exact, alike = set(names), _by_key(names, map(column_key, fields))
+    columns = {}
+    for field in fields:
+        found = [field] if field in exact else alike[column_key(field)]
+        if len(found) > 1:
+            raise FileError(f"{' and '.join(map(_quoted, found[:2]))} are both columns of {field}: rename one")
+        if found:
+            columns[field] = found[0]
+    return columns
+
+
+def _by_key(names: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    for name in names:
+        if (key := column_key(name)) in found:
+            found[key].append(name)
+    return found
+
+
+def _quoted(name: str) -> str:
+    return f'"{printable(truncate(name))}"'
+
+
+MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
+
+# Names in real files, in several languages, without separators, accents, articles and words for stores, as "nom" for
+# "Nom du magasin". "county" is there so that it does not match country.
+_SYNONYMS: Final = {
+    "parent_company_id": "parent parentid parentcompany konzern",
+    "company_id": (
+        "company companyname brand chain owner kette firma unternehmen marke betreiber enseigne marque empresa marca "
+        "azienda insegna bedrijf merk businessname firmenname unternehmensname banner gestore gestionnaire exploitant "
+        "raisonsociale ragionesociale rotulo"
+    ),
+    "name": "title label branch bezeichnung filiale nom nombre nome naam libelle denominazione",
+    "address_1": (
+        "address addr street street1 streetaddress addressline addressline1 line1 adresszeile adresszeile1 strasse "
+        "strassehausnummer strasseundhausnummer strassenr anschrift adresse rue voie direccion calle indirizzo via "
+        "adres straat"
+    ),
+    "address_2": "addressline2 line2 street2 adresszeile2 suite unit floor adresszusatz complement complementadresse",
+    "city": (
+        "town towncity locality municipality place ort stadt ville commune localite ciudad localidad municipio citta "
+        "comune localita plaats stad"
+    ),
+    "province": (
+        "state region statecode stateprovince provincestate county prefecture bundesland kanton departement provincia "
+        "prov regione provincie"
+    ),
+    "country": "countrycode countryregion nation land landregion landercode staat pays pais paese nazione",
+    "postal_code": "zip zipcode postcode postal plz postleitzahl codepostal codigopostal codicepostale cp cap",
+    "phone_number": (
+        "phone telephone tel phoneno phone1 mobile telefon telefonnummer telefonnr rufnummer numerotelephone "
+        "notelephone telefono numerotelefono telefoon"
+    ),
+    "is_open": "open active geoffnet offen aktiv ouvert actif abierto abierta activo aperto attivo actief",
+    "latitude": "lat y breite breitengrad latitud latitudine breedtegraad",
+    "longitude": "lng lon long x lange laenge langengrad laengengrad longitud longitudine lengtegraad",
+    "created_at": (
+        "created createdon datecreated creationdate opened openedon openedat openingdate opendate dateopened angelegt "
+        "angelegtam erstellt erstelltam eroffnet eroffnetam eroffnung eroffnungsdatum eroffnungstag datecreation "
+        "dateouverture fechaapertura dataapertura"
+    ),
+    "updated_at": (
+        "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geandert geandertam letzteanderung "
+        "zuletztgeandert aktualisiert aktualisiertam zuletztaktualisiert lastupdate lastchanged modifie datemiseajour "
+        "dernieremiseajour dataaggiornamento ultimoaggiornamento"
+    ),
+    "domain": "website web url homepage",
+}
+_IDENTIFIER_SYNONYMS: Final = "id ref code number no key nr nummer kennung numero identifiant codigo codice"
+_NAME_SYNONYMS: Final = {
+    STORES.name: "store magasin negozio puntovendita pointvente tienda",
+    COMPANIES.name: "company companyname brand chain",
+}
+# Numbers of houses are no fields, but parts of an address.
+_HOUSE_NUMBERS: Final = frozenset(
+    {"housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer"}
+    | {"numerorue", "numerovoie", "civico", "numerocivico"}
+)
+_PREFIX: Final = re.compile("store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|gps|geo(?:gr)?")
+_NUMBER_SIGN: Final = re.compile(r"#|\bn°", re.IGNORECASE)
+_WORD_END: Final = re.compile("(?<=[a-z])(?=[A-Z])")  # in camel case
+_WORDS: Final = re.compile(r"[^\W_]+")
+_ARTICLES: Final = frozenset(
+    {"de", "du", "des", "d", "la", "le", "les", "l", "di", "del", "della", "dell", "dello", "dei", "il", "lo", "gli"}
+    | {"el", "los", "las", "do", "da", "of", "the", "der", "die", "das", "den", "dem"}
+)
+_STORE_WORDS: Final = frozenset(
+    {"store", "shop", "magasin", "boutique", "point", "vente", "impianto", "negozio", "punto", "vendita", "tienda"}
+    | {"sucursal", "winkel", "station"}
+)
+_REMARK: Final = re.compile(r"\([^()]*\)")  # (Ja/Nein), (WGS84)
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
+
+
+def suggest_field(name: str, resource: Resource) -> str | None:
+    """Return the field that is probably meant by a name that is not a field: `zip` → `postal_code`; None if unclear."""
+    known = _known_names(resource)
+    for key in _keys(truncate(name)):
+        if key in known:
+            return known[key]
+        if key in _HOUSE_NUMBERS:
+            return None
+    fields = [_key(field.name) for field in resource.fields]
+    close = get_close_matches(_key(truncate(name)), fields, n=1, cutoff=_MIN_SIMILARITY)
+    return known[close[0]] if close else None
+
+
+def is_house_number(name: str) -> bool:
+    """Return whether a name is that of numbers of houses, which are joined with those of streets."""
+    return not _HOUSE_NUMBERS.isdisjoint(_keys(truncate(name)))
+
+
+def _keys(name: str) -> Iterator[str]:
+    """Yield the keys that a name may be known by: that of all of it, then without what may be added to names."""
+    without_remark = _REMARK.sub("", name)
+    for key in (_key(name), _key(without_remark), "".join(_significant_words(without_remark))):
+        yield key
+        yield _without_prefix(key)
+
+
+def end_of_path(path: str) -> str:
+    """Return the last name in a path: `phones.0` → `phones`."""
+    return next((name for name in reversed(path.split(".")) if not name.isdecimal()), "")
+
+
+def _key(name: str) -> str:
+    return _SEPARATORS.sub("", _plain(name).casefold())
+
+
+def _plain(name: str) -> str:
+    """Return a name without accents, and with `no` for the signs of numbers."""
+    letters = "".join(letter for letter in normalize("NFKD", name) if not combining(letter))
+    return _NUMBER_SIGN.sub("no ", letters)
+
+
+def _significant_words(name: str) -> Sequence[str]:
+    """Return the words of a name, in lower case, without articles before others, and without words for stores."""
+    words = [word.casefold() for word in _WORDS.findall(_WORD_END.sub(" ", _plain(name)))]
+    significant = [word for word in words[:-1] if word not in _ARTICLES] + words[-1:]
+    return [word for word in significant if word not in _STORE_WORDS] or significant
+
+
+def _without_prefix(key: str) -> str:
+    """Return a key without what such names begin with, itself if it is nothing else."""
+    prefix = _PREFIX.match(key)
+    return key[prefix.end() :] or key if prefix else key
+
+
+@cache
+def _known_names(resource: Resource) -> Mapping[str, str]:
+    """Return the fields by the keys of their names and synonyms."""
+    fields = [field.name for field in resource.fields]
+    synonyms = {word: field for field in fields for word in _SYNONYMS.get(field, "").split()}
+    synonyms |= dict.fromkeys(_IDENTIFIER_SYNONYMS.split(), resource.identifier)
+    synonyms |= dict.fromkeys(_NAME_SYNONYMS[resource.name].split(), "name")
+    return synonyms | {_key(field): field for field in fields}
+
+
+class UnusedNames:
+    """Collects the names in the files of a resource that are not fields, batch by batch."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._resource = resource
+        self._fields: set[str] = set()
+        self._unused: dict[str, tuple[str, UnusedName]] = {}  # with the first file
+
+    def add(self, batch: Batch, file: str) -> None:
+        """Add the unused names of a batch of a file, and note which fields have values."""
+        for field, cells in batch.columns.items():
+            if field not in self._fields and cells.count(None) < len(cells):
+                self._fields.add(field)
+        for each in batch.unused:
+            first, earlier = self._unused.get(each.name, (file, UnusedName(each.name, each.line, 0)))
+            self._unused[each.name] = first, UnusedName(each.name, earlier.line, earlier.records + each.records)
+
+    def warnings(self) -> list[Diagnostic]:
+        """Return a warning for each unused name, at its first; call it at the end of the files."""
+        return [self._warning(file, unused) for file, unused in self._unused.values() if unused.records]
+
+    def _warning(self, file: str, unused: UnusedName) -> Diagnostic:
+        why = f"not a field, so it is ignored ({unused.records:,} record{'s' * (unused.records != 1)})"
+        field = suggest_field(unused.name, self._resource)
+        if field is not None and field not in self._fields:
+            why += f"; did you mean {field}?"
+        return Diagnostic("unused", file, unused.line, None, truncate(unused.name), None, why)

@@ -1,1 +1,0 @@
-"""Fields by the names of columns."""

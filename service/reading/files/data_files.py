@@ -1,0 +1,244 @@
+"""Find and read the files of a data set."""
+
+from collections.abc import Iterator, Sequence, Set as AbstractSet
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from service.dataset import AS_FOUND, ReadOptions
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.columns.flags import utc_today
+from service.reading.diagnostics import Diagnostic, FileError
+from service.reading.files.container import Container, open_container
+from service.reading.files.data_signature import data_signature
+from service.reading.files.file_names import (
+    MANIFEST,
+    MAPPING,
+    DataFileName,
+    Listing,
+    Manifest,
+    data_files,
+    parse_manifest,
+)
+from service.reading.files.misnamed_files import (
+    alike,
+    declared_files,
+    patterns_of,
+    suggest_file_name,
+    suggest_other_files,
+    suggest_patterns,
+)
+from service.reading.formats.file_format import FORMATS, FileFormat
+from service.reading.mapping.declaration import DataMapping
+from service.reading.mapping.mapping_file import load_mapping, parse_mapping
+from service.spool import FileBytes, Spools
+
+
+def alike_files(path: Path) -> tuple[str, ...]:
+    """Return the patterns of several files that may all be those of stores; none if there are not several."""
+    try:
+        names = open_container(path).names
+    except FileError:
+        return ()
+    several = alike(names, STORES.name, [COMPANIES.name])
+    return tuple(patterns_of(several, names)) if several else ()
+
+
+class ChosenFiles:
+    """The names of the data files in a container.
+
+    derives_companies  whether the companies are in the files of the stores
+    """
+
+    def __init__(self, container: Container, mapping: DataMapping) -> None:
+        """Take a mapping, whose patterns do not matter for a file that is alone."""
+        self._container = container
+        is_alone = len(container.names) == 1
+        self._single = container.single if is_alone or not mapping.files else None
+        self._patterns = {} if self._single else mapping.files
+        self.derives_companies = mapping.derives_companies or self._single is not None
+
+    @property
+    def needless(self) -> Sequence[str]:
+        """The files of companies, if the companies are derived from the stores."""
+        return sorted(self._names(COMPANIES) - self._names(STORES)) if self.derives_companies else []
+
+    @property
+    def held(self) -> set[str]:
+        """The names of all files that hold records."""
+        return self._names(STORES) | self._names(COMPANIES)
+
+    def of(self, resource: Resource) -> Sequence[DataFileName]:
+        """Return the files of a resource, at least one, in the order in which they are read. Raises FileError."""
+        names = self._find(resource)
+        if resource.name in self._patterns:
+            self._check_others(names, resource)
+        elif len(names) > 1:
+            several = [each.name for each in names]
+            declare = suggest_patterns(patterns_of(several, self._container.names), resource.name)
+            raise FileError(f"found several files: {', '.join(several)}; keep one, or {declare}")
+        elif not names:
+            raise FileError(f"the file is missing: {self._suggest_file(resource)}")
+        return names
+
+    def _names(self, resource: Resource) -> set[str]:
+        with suppress(FileError):
+            return {each.name for each in self._find(resource)}
+        return set()
+
+    def _find(self, resource: Resource) -> Sequence[DataFileName]:
+        patterns = self._patterns.get(resource.name)
+        if patterns is not None:
+            return declared_files(patterns, self._container.names, f"{resource.name}.files")
+        if self._single is None:
+            return data_files(self._container.names, resource)
+        return data_files([self._single]) if resource is STORES else []
+
+    def _check_others(self, names: Sequence[DataFileName], resource: Resource) -> None:
+        """Raise FileError if one of the files that are declared for a resource is of another one, too."""
+        others = set() if self.derives_companies else self._names(COMPANIES if resource is STORES else STORES)
+        if both := next((each.name for each in names if each.name in others), None):
+            raise FileError(f"{both!r} is a file of stores and of companies: {resource.name}.files must not match it")
+
+    def _suggest_file(self, resource: Resource) -> str:
+        """Return what to do if a resource has no file."""
+        names = list(filter(self._container.is_file, self._container.names))
+        if similar := suggest_file_name(names, resource.name):
+            return similar
+        formats = f"another format ({', '.join(FORMATS)}), with .gz or .zst if it is compressed"
+        file = f"put {resource.name}.csv into the folder, or {formats}"
+        if resource is COMPANIES:
+            return f"{file}; or let a mapping take the companies from the stores"
+        return file + suggest_other_files(names, resource.name, [COMPANIES.name])
+
+
+_TWICE: Final = "the mapping takes the companies from the stores, and there is a file of companies, too: keep one"
+
+
+class StoredFile(msgspec.Struct, frozen=True, eq=False):
+    """A data file as stored, and its listing in the manifest, if there is one."""
+
+    name: str
+    format: FileFormat
+    compression: str | None
+    stored: FileBytes
+    listing: Listing | None
+
+
+class FileSet(msgspec.Struct, frozen=True, eq=False):
+    """The files of a data set by resource, and how to read them; a resource whose files cannot be used has errors.
+
+    as_of              the day that closing dates are compared with
+    encoding           of CSV files, by an option
+    derives_companies  whether the companies are in the stores file, because they have no files of their own
+    spools             of the bytes of large files
+    """
+
+    files: dict[str, Sequence[StoredFile]]
+    errors: list[Diagnostic]
+    generated_at: datetime | None = None
+    as_of: date = msgspec.field(default_factory=utc_today)
+    mapping: DataMapping = DataMapping()
+    encoding: str = ""
+    derives_companies: bool = False
+    spools: Spools = msgspec.field(default_factory=Spools)
+
+
+def read_data_set(  # noqa: PLR0913 - what a data set depends on
+    path: Path,
+    *,
+    options: ReadOptions = AS_FOUND,
+    fingerprint: str | None = None,
+    today: date | None = None,
+    mapping: DataMapping | None = None,
+    spools: Spools | None = None,
+) -> FileSet:
+    """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
+
+    With the `fingerprint` of an earlier signature, files that changed since then are an error, unless a manifest proves
+    that they belong together. That cannot be proven of a mapping. A given `mapping` replaces the one that is declared.
+
+    Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
+    """
+    found = _read_data_set(path, options, today or utc_today(), mapping, spools or Spools())
+    now = data_signature(path, options)
+    proven = now.verifiable and all(file.listing is not None for several in found.files.values() for file in several)
+    if fingerprint is not None and now.fingerprint != fingerprint and not proven:
+        found.errors.append(FileError("the files changed while they were read").diagnostic(path))
+    return found
+
+
+def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools) -> FileSet:
+    culprit: str | Path = path
+    try:
+        container = open_container(path, spools)
+        culprit = MANIFEST
+        manifest = parse_manifest(container.read(MANIFEST)[:]) if MANIFEST in container.names else None
+        culprit = options.mapping or MAPPING
+        mapping = given or _read_mapping(container, options)
+    except FileError as error:
+        return FileSet({}, [error.diagnostic(culprit)])
+    chosen, generated_at = ChosenFiles(container, mapping), manifest.generated_at if manifest else None
+    found = FileSet(
+        files={},
+        errors=[FileError(_TWICE).diagnostic(name) for name in chosen.needless],
+        generated_at=generated_at,
+        as_of=generated_at.astimezone(UTC).date() if generated_at else today,
+        mapping=mapping,
+        encoding=options.encoding,
+        derives_companies=chosen.derives_companies,
+        spools=spools,
+    )
+    for resource in (STORES,) if chosen.derives_companies else (COMPANIES, STORES):
+        _read(resource, chosen, container, manifest, found)
+    if found.derives_companies and STORES.name in found.files:
+        found.files[COMPANIES.name] = found.files[STORES.name]
+    found.errors.extend(_check_other_files(container, manifest, chosen.held) if manifest else [])
+    return found
+
+
+def _read_mapping(container: Container, options: ReadOptions) -> DataMapping:
+    """Return the mapping that an option names, else the one beside the files, else one that maps nothing."""
+    if options.mapping:
+        return load_mapping(options.mapping)
+    return parse_mapping(container.read(MAPPING)[:]) if MAPPING in container.names else DataMapping()
+
+
+def _read(
+    resource: Resource, chosen: ChosenFiles, container: Container, manifest: Manifest | None, found: FileSet
+) -> None:
+    """Add the files of a resource, or the errors why they cannot be used."""
+    try:
+        names = chosen.of(resource)
+    except FileError as error:
+        found.errors.append(error.diagnostic(resource.name))
+        return
+    files = []
+    for name in names:
+        try:
+            files.append(_read_file(name, container, manifest))
+        except FileError as error:
+            found.errors.append(error.diagnostic(name.name))
+    if len(files) == len(names):
+        found.files[resource.name] = files
+
+
+def _read_file(name: DataFileName, container: Container, manifest: Manifest | None) -> StoredFile:
+    listing = manifest.listing(name.name) if manifest else None
+    stored = container.read(name.name)
+    if listing is not None:
+        listing.check_bytes(stored)
+    return StoredFile(name.name, name.format, name.compression, stored, listing)
+
+
+def _check_other_files(container: Container, manifest: Manifest, held: AbstractSet[str]) -> Iterator[Diagnostic]:
+    """Yield the errors of listed files that hold no records, and of missing ones."""
+    for name, listing in manifest.files.items():
+        try:
+            if name not in held:
+                listing.check_bytes(container.read(name))
+        except FileError as error:
+            yield error.diagnostic(name)

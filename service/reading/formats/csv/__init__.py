@@ -1,1 +1,0 @@
-"""CSV: dialect, rows and records."""

@@ -1,0 +1,286 @@
+"""Find the delimiter of a CSV text, by what it says itself or from its header."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from io import TextIOWrapper
+from itertools import accumulate, compress, islice
+from typing import Final, Literal
+
+import msgspec
+
+from service.reading.batch import BATCH_SIZE
+from service.reading.diagnostics import FileError
+from service.reading.formats.missing_header import check_names
+from service.reading.formats.table_file import NO_OPTIONS, Finds, Row, Rows, TableFile, TableOptions, finds_nothing
+from service.reading.text import count_line_breaks
+from service.spool import FileBytes, open_bytes
+from service.texts import counted
+
+_LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
+LINE_END: Final = re.compile(rb"\r\n?|\n")
+_MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
+_UNCLOSED: Final = "unexpected end of data"  # what the csv module says of a quote that is not closed
+_IF_ORDINARY: Final = 'if quotes are ordinary characters, declare quote = "" in mapping.toml'
+
+
+class RowStream:
+    """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`.
+
+    A row that is not valid CSV ends with its first line: what follows is read as if it were valid.
+
+    unclosed  the line of the last row with a quote that is not closed before the end of the text; 0 if there is none
+    """
+
+    def __init__(self, text: FileBytes, delimiter: str, *, quotes: bool = True, start: int = 0, line: int = 1) -> None:
+        csv.field_size_limit(_MAX_CELL)
+        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True)
+        self._text, self.unclosed, self._quoted, self._error = text, 0, 0, ""
+        self._open(line, start)
+
+    def read(self, size: int) -> Rows:
+        """Return the next rows, none at the end."""
+        read = self._read(size)
+        if len(read.rows) == size:
+            return read
+        rows, lines, malformed = list(read.rows), list(read.lines), dict(read.malformed)
+        while len(rows) < size and (read := self._read(size - len(rows))).rows:
+            malformed |= {len(rows) + index: why for index, why in read.malformed.items()}
+            rows += read.rows
+            lines += read.lines
+        return Rows(rows, lines, self._bytes.tell(), malformed)
+
+    def _open(self, line: int, start: int) -> None:
+        self._line, self._start, self._bytes = line, start, open_bytes(self._text, start)
+        self._lines = TextIOWrapper(self._bytes, "utf-8", newline="")
+        self._reader = self._parse(self._lines)
+
+    def _read(self, size: int) -> Rows:
+        """Return the next rows, up to one that is not valid."""
+        if self._quoted:
+            return self._read_lines(min(size, self._quoted))
+        rows: list[list[str]] = []
+        first = self._line + self._reader.line_num
+        try:
+            rows.extend(islice(self._reader, size))
+        except csv.Error as error:
+            lines = list(accumulate(map(_count_lines, rows), initial=first))
+            return self._skip(Rows([*rows, []], lines), str(error))
+        stop = self._line + self._reader.line_num
+        one_each = stop - first == len(rows)  # nearly always: no cell has a line break
+        numbers = range(first, stop) if one_each else list(accumulate(map(_count_lines, rows[:-1]), initial=first))
+        return Rows(rows, numbers, done=self._bytes.tell())
+
+    def _skip(self, read: Rows, error: str) -> Rows:
+        """Continue below the line on which the last row begins; return the rows with its error."""
+        line = read.lines[-1]
+        self._quoted, self._error = max(0, self._line + self._reader.line_num - line - 2), error
+        ends = islice(LINE_END.finditer(self._text, self._start), line - self._line, None)
+        self._open(line + 1, next((end.end() for end in ends), len(self._text)))
+        return Rows(read.rows, read.lines, malformed={len(read.rows) - 1: self._describe(error, line)})
+
+    def _read_lines(self, size: int) -> Rows:
+        """Return lines between the first and the last one of the row with the last error, each as a row.
+
+        These begin within a quote of that row. So does what follows one that opens a quote: it comes to the same error,
+        and is not read again.
+        """
+        rows: list[list[str]] = []
+        malformed = {}
+        lines = list(islice(self._lines, size))
+        for number, line in enumerate(lines, self._line):
+            try:
+                rows += self._parse([line])
+            except csv.Error as error:
+                malformed[len(rows)] = self._describe(self._error if str(error) == _UNCLOSED else str(error), number)
+                rows.append([])
+        numbers = range(self._line, self._line + size)
+        self._line, self._start = numbers.stop, self._start + sum(len(line.encode()) for line in lines)
+        self._quoted -= size
+        return Rows(rows, numbers, self._bytes.tell(), malformed)
+
+    def _describe(self, error: str, line: int) -> str:
+        if error == _UNCLOSED:
+            self.unclosed = line
+        return f"the record that begins here is not valid CSV: {error}; {_IF_ORDINARY}"
+
+
+def _count_lines(row: Sequence[str]) -> int:
+    return 1 + len(_LINE_BREAK.findall(",".join(row)))
+
+
+COMMA: Final = ","
+DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_ALL: Final = "".join(DELIMITERS).encode()
+# A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
+_QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
+_LINE_END: Final = re.compile(rb"[\r\n]")
+_SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
+_LONGEST_SEPARATOR_LINE: Final = 12  # bytes
+
+
+def is_delimiter(text: str) -> bool:
+    """Return whether a text can be declared as a delimiter: one character, but no letter, digit or quote."""
+    return len(text) == 1 and not text.isalnum() and text not in '"\r\n\0'
+
+
+def separator_line(text: FileBytes, start: int = 0) -> str | None:
+    """Return the delimiter that the line at `start` declares: `sep=;`, as in spreadsheets. None: no such line.
+
+    Raises FileError if it cannot be a delimiter.
+    """
+    match = _SEPARATOR_LINE.match(text[start : start + _LONGEST_SEPARATOR_LINE].decode("utf-8", "replace"))
+    if match is not None and not is_delimiter(match[2]):
+        raise FileError(f"{match[2]!r} cannot be a delimiter", 1 + count_line_breaks(text, 0, start))
+    return match and match[2]
+
+
+def skip_blank_rows(text: FileBytes, delimiters: bytes, start: int = 0) -> int:
+    """Return the offset after the rows at `start` that have no other characters than some delimiters."""
+    row = re.compile(rb"[%b\r\n]*" % re.escape(delimiters)).match(text, start)
+    end = row.end() if row else start
+    return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
+
+
+def find_delimiter(text: FileBytes, finds: Callable[[str], bool], *, quotes: bool = True, start: int = 0) -> str:
+    """Return the delimiter of a text, as its header shows: the first row at `start` that has a value.
+
+    `finds` returns whether all required columns are found with a delimiter. A comma with which they are found is the
+    delimiter, then the only one outside quotes, then the only one with which they are found. Raises FileError.
+    """
+    header = _read_header(text, start, _QUOTED_OR_LINE_END if quotes else _LINE_END)
+    found = [delimiter for delimiter in DELIMITERS if delimiter.encode() in header.unquoted]
+    if found in ([], [COMMA]) or finds(COMMA):
+        return COMMA
+    fitting = found if len(found) == 1 else list(filter(finds, found))
+    if len(fitting) != 1:
+        raise FileError(_describe_unclear(found), 1 + count_line_breaks(text, 0, header.start))
+    return fitting[0]
+
+
+def _describe_unclear(found: Sequence[str]) -> str:
+    kinds = " and ".join(DELIMITERS[delimiter] for delimiter in found)
+    declared = " or ".join(f"delimiter = {_as_toml(delimiter)}" for delimiter in found)
+    return f"the header has {kinds}, and which of them delimit columns is unclear: declare {declared} in mapping.toml"
+
+
+def _as_toml(delimiter: str) -> str:
+    return '"\\t"' if delimiter == "\t" else f'"{delimiter}"'
+
+
+class _RawHeader(msgspec.Struct, frozen=True):
+    """The offset of the first row with a value, and its bytes with a quote for each quoted cell."""
+
+    start: int
+    unquoted: bytes
+
+
+def _read_header(text: FileBytes, start: int, tokens: re.Pattern[bytes]) -> _RawHeader:
+    row = bytearray()
+    start = end = skip_blank_rows(text, _ALL, start)
+    for token in tokens.finditer(text, start):
+        row += text[end : token.start()]
+        end = token.end()
+        if not token[0].startswith(b'"'):
+            return _RawHeader(start, bytes(row))
+        row += b'"'
+    return _RawHeader(start, bytes(row) + text[end:])
+
+
+_LINE_ENDS: Final = (b"\n", b"\r")
+_TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
+
+
+class _CsvText(msgspec.Struct, frozen=True):
+    """A CSV text whose delimiter may be unknown, and the offset at which the lines that are skipped end."""
+
+    text: FileBytes
+    options: TableOptions
+    start: int = 0
+
+    def rows(self, delimiter: str) -> RowStream:
+        """Return the rows, from the first that is not blank; blank ones may be millions."""
+        declared = LINE_END.search(self.text, self.start) if separator_line(self.text, self.start) else None
+        encoded = delimiter.encode()
+        begin = declared.end() if declared else self.start
+        start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
+        line = 1 + count_line_breaks(self.text, 0, start)
+        return RowStream(self.text, delimiter, quotes=self.options.quotes, start=start, line=line)
+
+
+class CsvFile(TableFile):
+    """A CSV text with a known delimiter."""
+
+    def __init__(self, text: _CsvText, delimiter: str, assumed: Sequence[str] = ()) -> None:
+        """Read the header. Raises FileError."""
+        self._text, self.delimiter, self.total = text, delimiter, len(text.text)
+        super().__init__(assumed, text.options)
+
+    def _rows(self) -> Iterator[Rows]:
+        stream, complete = self._text.rows(self.delimiter), 0
+        size = BATCH_SIZE if self._columns else 1  # the header, which may be all that is needed
+        while (read := stream.read(size)).rows:
+            yield read
+            if stream.unclosed:
+                complete = max(compress(read.lines, map(self._header.accepts, read.rows)), default=complete)
+            size = BATCH_SIZE
+        if stream.unclosed > complete:
+            raise FileError(_TRUNCATED, stream.unclosed)
+
+    def _check_last(self, row: Row, line: int) -> None:
+        if len(row) < self._header.width and not self._text.text.endswith(_LINE_ENDS):
+            raise FileError("the last record is truncated", line)
+
+
+def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:
+    """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
+
+    Raises FileError.
+    """
+    if options.delimiter is not None and not is_delimiter(options.delimiter):
+        raise FileError(f"{options.delimiter!r} cannot be a delimiter")
+    text = _CsvText(content, options, _skip_lines(content, options.skip_lines))
+    declared = options.delimiter or separator_line(content, text.start)
+    try:
+        file = _open_undeclared(text, finds) if declared is None else CsvFile(text, declared)
+    except FileError:
+        _check_header(text, DELIMITERS if declared is None else [declared])
+        raise
+    if not finds(file.names):
+        _check_header(text, [file.delimiter])
+    return file
+
+
+def _skip_lines(text: FileBytes, count: int) -> int:
+    """Return the offset after some lines. Raises FileError if nothing follows them."""
+    skipped = end = 0
+    for skipped, line_end in enumerate(islice(LINE_END.finditer(text), count), 1):  # noqa: B007 - counts them
+        end = line_end.end()
+    if (skipped and end == len(text)) or skipped < count:
+        found = skipped + (end < len(text))
+        raise FileError(f"the mapping skips {counted(count, 'line')}, but the file has only {found:,}")
+    return end
+
+
+def _open_undeclared(text: _CsvText, finds: Finds) -> CsvFile:
+    fits = partial(_fits, text, finds)
+    found = find_delimiter(text.text, fits, quotes=text.options.quotes, start=text.start)
+    return CsvFile(text, found, [] if found == COMMA else [DELIMITERS[found]])
+
+
+def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:
+    """Return whether all required columns are found with a delimiter; of declared ones, as many as are declared."""
+    if text.options.columns:
+        return any(len(row) == len(text.options.columns) for row in text.rows(delimiter).read(1).rows)
+    try:
+        return finds(CsvFile(text, delimiter).names)
+    except FileError:
+        return False
+
+
+def _check_header(text: _CsvText, delimiters: Iterable[str]) -> None:
+    """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
+    for delimiter in delimiters if not text.options.columns else ():
+        check_names(text.rows(delimiter).read(BATCH_SIZE))

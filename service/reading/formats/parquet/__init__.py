@@ -1,1 +1,0 @@
-"""Parquet and GeoParquet, read by a process of its own."""

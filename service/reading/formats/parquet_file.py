@@ -1,0 +1,98 @@
+"""Parquet and GeoParquet as a file of records by column."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from importlib.util import find_spec
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from service.reading.batch import Batch, Cell, RecordFile, UnusedName, WrongType
+from service.reading.columns.field_names import MAX_UNUSED
+from service.reading.diagnostics import FileError
+from service.reading.formats.geometry import LATITUDE, LONGITUDE
+from service.reading.formats.json_file import heads
+from service.reading.isolation import FileReader, ReaderProgram
+from service.spool import FileBytes
+
+
+class ColumnRequest(msgspec.Struct, frozen=True):
+    """The columns to read."""
+
+    columns: Sequence[str]
+
+
+class Opened(msgspec.Struct, frozen=True, tag=True):
+    """The path of each column, or member of a nested one, with the column; and the number of records."""
+
+    paths: dict[str, str]
+    records: int
+
+
+class RowBatch(msgspec.Struct, frozen=True, tag=True):
+    """The next records: how many, and the cells of each requested column."""
+
+    records: int
+    columns: list[list[str | bool | WrongType | None]]
+
+
+_NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
+
+_PROGRAM: Final = ReaderProgram(
+    module="service.reading.formats.parquet_process",
+    unreadable="not a Parquet file that can be read",
+    opened=Opened,
+    part=RowBatch,
+    # A memory pool that reserves no address space, and no more threads than are used.
+    settings={"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"},
+)
+
+
+class ParquetFile(RecordFile):
+    """The records of a Parquet file."""
+
+    is_table = False
+
+    def __init__(self, content: FileBytes) -> None:
+        """Open a file. Raises FileError."""
+        if find_spec("pyarrow") is None:
+            raise FileError(_NOT_INSTALLED)
+        self._content = content
+        self._reader: FileReader[Opened, RowBatch] | None = FileReader(_PROGRAM, content)
+        self._opened = self._reader.opened
+        self.names, self.assumed = list(self._opened.paths), ()
+
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
+        """Yield all records, with the cells of some columns. Raises FileError."""
+        used = {name for path in columns for name in (path, *heads(path))}
+        located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
+        unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
+        unused_names, first = list(islice(unused, MAX_UNUSED)), 1
+        with closing(self._take_reader()) as reader:
+            for rows in reader.parts(ColumnRequest([*columns, *also])):
+                yield _batch(rows, [*columns, *also], unused_names, first, self._opened.records)
+                first += rows.records
+
+    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:  # noqa: ARG002 - none are read
+        """Return nothing: another process would have to read them, and large columns count towards its limits."""
+        return {}
+
+    def _take_reader(self) -> FileReader[Opened, RowBatch]:
+        """Return the process that opened the file, another one if that has read it already."""
+        reader, self._reader = self._reader, None
+        return reader or FileReader(_PROGRAM, self._content)
+
+
+def _batch(rows: RowBatch, columns: Sequence[str], unused: Sequence[str], first: int, total: int) -> Batch:
+    numbers = range(first, first + rows.records)
+    done = numbers.stop - 1
+    return Batch(
+        numbers,
+        dict(zip(columns, rows.columns, strict=True)),
+        lambda: [None] * len(numbers),
+        [],
+        [UnusedName(name, None, rows.records) for name in unused],
+        done=done,
+        total=max(total, done),
+    )

@@ -1,1 +1,0 @@
-"""Tables of texts: a header, then rows, whatever the file that they are read from."""

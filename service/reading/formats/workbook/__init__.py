@@ -1,1 +1,0 @@
-"""Workbooks of spreadsheet programs, read by a process of its own."""

@@ -1,0 +1,165 @@
+"""The process that reads a file, with limits: what the main program of each such process has in common.
+
+The decoder is a large library in a language without bounds, and the file may be hostile: memory and time are limited
+here, and a crash does not end the service. Standard input is the file, then requests, one in a line; standard output
+messages. It exits when its standard input is closed, so with its parent.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from queue import SimpleQueue
+from signal import SIGABRT, SIGXCPU, Signals
+from subprocess import DEVNULL, PIPE, Popen
+from threading import Thread
+from typing import IO, Final, Generic, TypeVar, cast
+from weakref import finalize
+
+import msgspec
+
+from service.background import module_command
+from service.reading.diagnostics import FileError
+from service.spool import FileBytes
+
+LENGTH_BYTES: Final = 8  # of the file, and of a message, before it
+
+
+class Unreadable(msgspec.Struct, frozen=True, tag=True):
+    """The file cannot be used."""
+
+    why: str
+
+
+class End(msgspec.Struct, frozen=True, tag=True):
+    """There is no more of what was requested."""
+
+
+_Opened = TypeVar("_Opened", bound=msgspec.Struct)
+_Part = TypeVar("_Part", bound=msgspec.Struct)
+# No more threads than are used.
+_SETTINGS: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_TOO_MUCH_TIME: Final = "it takes too much time"
+
+
+class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
+    """A program that reads the files of a format, each in a process.
+
+    module      its main module
+    unreadable  what a file that it cannot read is said to be
+    opened      the type of its first message
+    part        that of the others, but for those that all programs have
+    settings    environment variables
+    aborted     what is said of a file if it aborts; by default, that it did
+    """
+
+    module: str
+    unreadable: str
+    opened: type[_Opened]
+    part: type[_Part]
+    settings: Mapping[str, str] = {}
+    aborted: str | None = None
+
+
+class FileReader(Generic[_Opened, _Part]):
+    """A process with an opened file; it ends with this object, or with this process.
+
+    opened  what the file has
+    """
+
+    def __init__(self, program: ReaderProgram[_Opened, _Part], content: FileBytes) -> None:
+        """Open a file. Raises FileError."""
+        self._program = program
+        self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
+        environment = {**os.environ, **_SETTINGS, **program.settings}
+        command = module_command(program.module)
+        self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
+        self._requests, self._messages = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        self.close = finalize(self, _end, self._process)
+        self._send(len(content).to_bytes(LENGTH_BYTES, "little"), content)
+        self.opened = cast("_Opened", self._receive())
+
+    def parts(self, request: msgspec.Struct) -> Iterator[_Part]:
+        """Yield what is requested. Raises FileError."""
+        self._send(msgspec.json.encode(request), b"\n")
+        while not isinstance(message := self._receive(), End):
+            yield cast("_Part", message)
+
+    def _send(self, *parts: FileBytes) -> None:
+        with suppress(BrokenPipeError):  # why it ended is found out when its answer is missing
+            self._requests.writelines(parts)
+            self._requests.flush()
+
+    def _receive(self) -> object:
+        length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
+        encoded = self._messages.read(length)
+        if not length or len(encoded) < length:
+            raise self._ended()
+        message = self._decode(encoded)
+        if isinstance(message, Unreadable):
+            raise FileError(message.why)
+        return message
+
+    def _ended(self) -> FileError:
+        code, program = self._process.wait(), self._program
+        if code == -SIGABRT and program.aborted:
+            return FileError(program.aborted)
+        how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
+        why = _TOO_MUCH_TIME if code == -SIGXCPU else f"its reader {how}"
+        return FileError(f"{program.unreadable}: {why}")
+
+
+def _end(process: Popen[bytes]) -> None:
+    process.kill()
+    with suppress(BrokenPipeError), process:  # closes its pipes, and waits for it
+        pass
+
+
+MAX_ADDRESSES: Final = 2 * 2**30  # bytes of address space, beside four times the file
+MAX_DATA: Final = 512 * 2**20  # bytes of memory, beside the same
+MAX_SECONDS: Final = 300  # of CPU time
+_FILES: Final = 4
+_Request = TypeVar("_Request", bound=msgspec.Struct)
+
+
+def run(
+    answer: Callable[[bytes, Iterable[_Request]], Iterator[msgspec.Struct]],
+    request: type[_Request],
+    too_much_memory: str,
+) -> None:
+    """Answer the requests of a type, on standard input, with the messages of `answer` about the file."""
+    content = sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(LENGTH_BYTES), "little"))
+    requests: SimpleQueue[_Request] = SimpleQueue()
+    Thread(target=_receive, args=(requests, request), daemon=True).start()
+    _limit(len(content))
+    try:
+        for message in answer(content, iter(requests.get, None)):
+            _send(message)
+    except MemoryError:
+        _send(Unreadable(too_much_memory))
+
+
+def _limit(size: int) -> None:
+    limits = {
+        resource.RLIMIT_AS: MAX_ADDRESSES + _FILES * size,
+        resource.RLIMIT_DATA: MAX_DATA + _FILES * size,
+        resource.RLIMIT_CPU: MAX_SECONDS,
+        resource.RLIMIT_CORE: 0,
+    }
+    for limit, most in limits.items():
+        _, hard = resource.getrlimit(limit)
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (bound, hard))
+
+
+def _receive(requests: "SimpleQueue[_Request]", request: type[_Request]) -> None:
+    for line in sys.stdin.buffer:
+        requests.put(msgspec.json.decode(line, type=request))
+    os._exit(1)
+
+
+def _send(message: msgspec.Struct) -> None:
+    encoded = msgspec.msgpack.encode(message)
+    sys.stdout.buffer.write(len(encoded).to_bytes(LENGTH_BYTES, "little") + encoded)
+    sys.stdout.buffer.flush()

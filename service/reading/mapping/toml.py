@@ -1,0 +1,98 @@
+"""Write texts as TOML that is safe to print."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from service.reading.diagnostics import FileError
+from service.texts import did_you_mean
+
+_LINE: Final = re.compile(r"at line ([0-9]+)")
+_QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
+MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
+_MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
+
+
+def parse_toml(stored: bytes) -> dict[str, Any]:
+    """Return the tables of a document. Raises FileError."""
+    if len(stored) > MAX_SIZE:
+        raise FileError(f"the mapping is larger than {MAX_SIZE >> 20} MiB")
+    try:
+        text = stored.decode("utf-8-sig").replace("\r\n", "\n")
+        _check_dots(text)
+        return tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise FileError("the mapping is not UTF-8: save it as UTF-8") from None
+    except RecursionError:
+        raise FileError("the mapping is nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        line = _LINE.search(str(error))
+        hint = _QUOTES_HINT if str(error).startswith("Invalid value") else ""
+        raise FileError(f"not valid TOML: {error}{hint}", int(line[1]) if line else None) from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise FileError("a number of the mapping is too long") from None
+
+
+def _check_dots(text: str) -> None:
+    for line, content in enumerate(text.split("\n"), 1):
+        if content.count(".") > _MAX_DOTS:
+            raise FileError(f"the line has more than {_MAX_DOTS:,} dots: break it into several", line)
+
+
+_Table = TypeVar("_Table", bound=msgspec.Struct)
+
+
+def read_table(value: object, table: type[_Table], key_path: str) -> _Table:
+    """Return a table of TOML as its struct. Raises FileError with the key that is unknown, or has a wrong type."""
+    _check_keys(value, keys_of(table), key_path)
+    try:
+        return msgspec.convert(value, table)
+    except msgspec.ValidationError as error:
+        why, _, path = str(error).partition(" - at `$")
+        raise FileError(f"{join_keys(key_path, path.strip('`.'))}: {_in_toml(why)}") from None
+
+
+def keys_of(table: type[msgspec.Struct]) -> list[str]:
+    """Return the keys of a table."""
+    return [field.encode_name for field in msgspec.structs.fields(table)]
+
+
+def join_keys(*keys: str) -> str:
+    """Return the dotted key of a value; an index in brackets belongs to the key before."""
+    return ".".join(filter(None, keys)).replace(".[", "[")
+
+
+def _check_keys(value: object, keys: Sequence[str], key_path: str) -> None:
+    for key in value if isinstance(value, Mapping) else ():
+        if key not in keys:
+            known = did_you_mean(key, keys) or f"; the keys are {', '.join(keys)}"
+            raise FileError(f"{join_keys(key_path, key)}: unknown key{known}")
+
+
+def _in_toml(why: str) -> str:
+    """Return a message of msgspec in the terms of TOML."""
+    return (why[:1].lower() + why[1:]).replace("`object`", "`table`").replace(" | null", "")
+
+
+def quoted(text: str) -> str:
+    """Return a text as a basic string; what is not printable is escaped."""
+    return f'"{"".join(map(_escape, text))}"'
+
+
+def array(texts: Iterable[str]) -> str:
+    """Return an array of texts."""
+    return f"[{', '.join(map(quoted, texts))}]"
+
+
+def inline_table(values: Mapping[str, str]) -> str:
+    """Return a table on one line, of keys and values in TOML."""
+    return f"{{ {', '.join(f'{key} = {value}' for key, value in values.items())} }}"
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08X}"

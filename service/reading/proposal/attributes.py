@@ -1,0 +1,160 @@
+"""Propose attributes for the columns that are left: as comments, so that adding one is deleting a `#`."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import Final
+from unicodedata import combining, normalize
+
+import msgspec
+
+from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeKind
+from service.model.records import PREFIX, STORES
+from service.reading.batch import Invalid
+from service.reading.columns.dates import possible_formats
+from service.reading.columns.flags import flag_of
+from service.reading.mapping.attribute_values import AttributeReader
+from service.reading.mapping.declaration import AttributeOptions
+from service.reading.mapping.toml import array, inline_table, quoted
+from service.reading.proposal.column_choice import ColumnSample, FirstRecords, find_proof
+
+_MAX_BYTES: Final = 1024  # more than the texts of a sample have
+# Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?")
+_THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
+_TIME: Final = re.compile("[0-9]:[0-9]{2}")
+_BITS: Final = {"0", "1"}
+
+
+def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dict[str, str]:
+    """Return the keys that say which kind the values of a column have, in TOML; none for texts.
+
+    `decimal` is the decimal separator of the stores.
+    """
+    if _is_flag(column):
+        return of_kind("flag")
+    if not any(isinstance(cell, bool) for cell in column.cells):
+        if (formats := _date_formats(column, first)) is not None:
+            return of_kind("date") | ({"date": _one_or_array(formats)} if formats else {})
+        if all(map(_NUMBER.fullmatch, column.texts)):
+            return _number(column, decimal)
+        flags = {quoted(text): flag_of(text) for text in column.texts}
+        if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
+            values = {text: "true" if flag else "false" for text, flag in flags.items()}
+            return of_kind("flag") | {"values": inline_table(values)}
+    if _fits(column, "url"):
+        return of_kind("url")
+    return of_kind("list") if _is_list(column) else {}
+
+
+def _is_flag(column: ColumnSample) -> bool:
+    """Return whether all values are flags; of digits only if there are both."""
+    texts = set(column.texts)
+    return _fits(column, "flag") and (not texts <= _BITS or texts in (_BITS, set()))
+
+
+def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
+    """Return the keys of numbers, none if they may have separated thousands."""
+    if _fits(column, "number", decimal=decimal):
+        return of_kind("number")
+    if decimal == "," or all(map(_THOUSANDS.fullmatch, column.texts)) or not _fits(column, "number", decimal=","):
+        return {}
+    return of_kind("number") | {"decimal": quoted(",")}
+
+
+def _date_formats(column: ColumnSample, first: FirstRecords) -> Sequence[str] | None:
+    """Return the formats of dates, none if they are RFC 3339; None for other texts, or if nothing proves a format."""
+    if _fits(column, "date"):
+        return ()
+    possible = possible_formats(column.texts)
+    if len(possible) > 1:
+        proof = find_proof(possible, first.columns.values())
+        return None if proof is None else proof.formats
+    return possible[0] if possible else None
+
+
+def _is_list(column: ColumnSample) -> bool:
+    """Return whether most texts have separators. Those between opening hours do not count."""
+    texts = [cell for cell in column.cells if isinstance(cell, str)]
+    return 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in texts) > len(texts)
+
+
+def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> bool:
+    options = AttributeOptions(
+        kind=kind, separator=SEPARATOR, decimal=decimal, max_length=_MAX_BYTES, is_null_if_invalid=True
+    )
+    return not any(isinstance(cell, Invalid) for cell in AttributeReader(options).column(column.cells))
+
+
+def of_kind(kind: AttributeKind) -> dict[str, str]:
+    """Return the key of a kind."""
+    return {"kind": quoted(kind)}
+
+
+def _one_or_array(formats: Sequence[str]) -> str:
+    return quoted(formats[0]) if len(formats) == 1 else array(formats)
+
+
+_HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
+_IN_LISTS: Final = ".0"  # the end of the path of the first text of an array
+_NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
+_UNNAMED: Final = "column"
+_MAX_NAME: Final = 50  # characters, so that a number has a place behind them
+
+
+class ProposedAttributes(msgspec.Struct, frozen=True):
+    """The lines of a mapping that declare attributes, and the names of columns for which there are too many."""
+
+    lines: Sequence[str]
+    unused: Sequence[str]
+
+
+def propose_attributes(
+    columns: Sequence[ColumnSample], first: FirstRecords, *, decimal: str, paths: bool
+) -> ProposedAttributes:
+    """Return the attributes of some columns; `paths` if the names of columns are paths.
+
+    `decimal` is the decimal separator of the stores.
+    """
+    names = _names(columns)
+    lines = [
+        f"# {name} = {inline_table(_keys(column, first, decimal=decimal, paths=paths))}"
+        for name, column in zip(names, columns[:MOST], strict=False)
+    ]
+    heading = [f"[{STORES.name}.attributes]", _HOW] if lines else []
+    return ProposedAttributes([*heading, *lines], [column.name for column in columns[MOST:]])
+
+
+def _names(columns: Iterable[ColumnSample]) -> Iterator[str]:
+    """Yield a name for each column that is valid, of no field, and of no other column."""
+    taken = RESERVED | {field.name for field in STORES.fields}
+    for column in columns:
+        name = _name(column.name)
+        numbered = (f"{name}_{number}" for number in count(2))
+        chosen = name if name not in taken else next(each for each in numbered if each not in taken)
+        taken |= {chosen}
+        yield chosen
+
+
+def _name(column: str) -> str:
+    """Return the name of a column in ASCII, as that of an attribute."""
+    letters = normalize("NFKD", column.removeprefix(PREFIX).removesuffix(_IN_LISTS).casefold())
+    plain = "".join(letter for letter in letters if not combining(letter))
+    name = _NOT_ASCII.sub("_", plain).strip("_")[:_MAX_NAME]
+    return name if NAME.fullmatch(name) else f"{_UNNAMED}_{name}".strip("_")
+
+
+def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
+    """Return the keys of an attribute, each with its value in TOML."""
+    if paths and _is_array(column, first):
+        source, found = column.name.removesuffix(_IN_LISTS), of_kind("list")
+    else:
+        source, found = column.name, kind_keys(column, first, decimal=decimal)
+    return {"from": quoted(source), **found, "invalid": quoted("null")}
+
+
+def _is_array(column: ColumnSample, first: FirstRecords) -> bool:
+    """Return whether a column is the first of the texts in an array."""
+    array_path = column.name.removesuffix(_IN_LISTS)
+    alone = sum(name.startswith(f"{array_path}.") for name in first.columns) == 1
+    return array_path != column.name and alone and all(isinstance(cell, str | None) for cell in column.cells)

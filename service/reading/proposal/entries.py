@@ -1,0 +1,240 @@
+"""Propose the entries of a mapping, from the first records of a file."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant
+from service.model.records import STORES, Field
+from service.reading.columns.dates import possible_formats
+from service.reading.columns.field_names import end_of_path, is_house_number, suggest_field
+from service.reading.mapping.toml import array, inline_table, quoted
+from service.reading.proposal.column_choice import (
+    ColumnSample,
+    FirstRecords,
+    are_exchanged,
+    columns_by_nearest_name,
+    columns_by_values,
+    find_proof,
+)
+from service.reading.proposal.flag import KEEP_ONE, ProposedEntry, flag_entry, propose_closing, with_keys
+
+_Parts: TypeAlias = tuple[str, str, str]  # the value of the first field, the separator, that of the second
+_LATITUDE_FIRST: Final = ("latitude", "longitude")
+_LONGITUDE_FIRST: Final = ("longitude", "latitude")
+_ADDRESS: Final = ("postal_code", "city")
+_NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]+)?"
+_COMMA_NUMBER: Final = r"[+-]?[0-9]{1,3},[0-9]+"
+_POINTS: Final = re.compile(rf"({_NUMBER})( *[,;/|] *| +)({_NUMBER})")
+_COMMAS: Final = re.compile(rf"({_COMMA_NUMBER})( *[;/|] *|, +| +)({_COMMA_NUMBER})")
+_PRECISE: Final = re.compile(r"[.,][0-9]{4}")  # numbers with fewer decimals may be prices or sizes
+# 10119 Berlin, D-10119 Berlin, 1012AB Amsterdam; not 1012 AB Amsterdam, which a space splits in the postal code.
+_POSTAL_CODE_AND_CITY: Final = re.compile(
+    r"((?:[A-Z]{1,3}-)?[0-9][0-9-]{2,7}(?:[A-Z]{2})?)(,? +)(?![A-Z]{2} )([^\W\d_].*)"
+)
+_ABOUT_COORDINATES: Final = re.compile("[ck]oord|gps|geo|lat|lon|lng|loc|pos|standort|point|punt|ubica", re.IGNORECASE)
+_NAMES_LATITUDE_FIRST: Final = re.compile("(?:lat|breit).*(?:lon|lng|läng)", re.IGNORECASE)
+_NAMES_LONGITUDE_FIRST: Final = re.compile("(?:lon|lng|läng).*(?:lat|breit)", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
+_SWAP: Final = "if the longitude comes first, swap the parts"
+
+
+class SplitColumn(msgspec.Struct, frozen=True):
+    """A column with the values of two fields.
+
+    fields     those of the text before the first separator, and of the text after it
+    separator  the text between them
+    comment    what to check
+    """
+
+    name: str
+    fields: tuple[str, str]
+    separator: str
+    comment: str = ""
+
+
+def find_split_columns(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> Iterator[SplitColumn]:
+    """Yield the columns with the values of two fields for which no other column was chosen."""
+    taken = dict(chosen)
+    for column in columns:
+        field_of_column = {name: field for field, name in taken.items()}.get(column.name)
+        for found in filter(None, (_coordinates(column), _postal_code_and_city(column, field_of_column))):
+            others = taken.keys() - {field_of_column}
+            if field_of_column in (None, *found.fields) and others.isdisjoint(found.fields):
+                taken |= dict.fromkeys(found.fields, column.name)
+                yield found
+
+
+def _coordinates(column: ColumnSample) -> SplitColumn | None:
+    """Return a column with both coordinates: a latitude is up to 90 degrees, and comes first unless it cannot."""
+    is_named = _ABOUT_COORDINATES.search(column.name) is not None
+    pairs = [pair for text in column.texts if (pair := _pair(text)) is not None]
+    if not is_named and 2 * sum(_is_precise(pair) for pair in pairs) < len(pairs):
+        return None
+    if (separator := _separator(pairs, column)) is None:
+        return None
+    first, second = (max(_degrees(pair[index]) for pair in pairs) for index in (0, 2))
+    if min(first, second) > MAX_LATITUDE or max(first, second) > MAX_LONGITUDE:
+        return None
+    is_proven = max(first, second) > MAX_LATITUDE
+    longitude_first = first > MAX_LATITUDE if is_proven else _NAMES_LONGITUDE_FIRST.search(column.name) is not None
+    is_proven |= longitude_first or _NAMES_LATITUDE_FIRST.search(column.name) is not None
+    comment = "; ".join(["found by its values"] * (not is_named) + [_SWAP] * (not is_proven))
+    return SplitColumn(column.name, _LONGITUDE_FIRST if longitude_first else _LATITUDE_FIRST, separator, comment)
+
+
+def _pair(text: str) -> _Parts | None:
+    found = _COMMAS.fullmatch(text) or ("." in text and _POINTS.fullmatch(text)) or None
+    if found is None:
+        return None
+    separator = found[2].strip() or " "
+    # A comma alone would split the first number.
+    return found[1], ", " if separator == "," and "," in found[1] else separator, found[3]
+
+
+def _is_precise(pair: _Parts) -> bool:
+    return all(_PRECISE.search(pair[index]) for index in (0, 2))
+
+
+def _degrees(number: str) -> float:
+    return abs(float(number.replace(",", ".")))
+
+
+def _postal_code_and_city(column: ColumnSample, field: str | None) -> SplitColumn | None:
+    """Return a column of one of these fields, or with a name of both, that has both."""
+    if field not in _ADDRESS and not {suggest_field(word, STORES) for word in _WORD.findall(column.name)} >= set(
+        _ADDRESS
+    ):
+        return None
+    found = filter(None, map(_POSTAL_CODE_AND_CITY.fullmatch, column.texts))
+    separator = _separator([(each[1], each[2].strip() or " ", each[3]) for each in found], column)
+    return SplitColumn(column.name, _ADDRESS, separator) if separator else None
+
+
+def _separator(parts: Sequence[_Parts], column: ColumnSample) -> str | None:
+    """Return the most frequent separator, None if not nearly all texts of the column have it."""
+    counted = Counter(separator for _, separator, _ in parts).most_common(1)
+    return next((each for each, count in counted if count >= _NEARLY_ALL * len(column.texts)), None)
+
+
+_ADDRESS_FIELDS: Final = "address_1"
+_LATITUDE: Final = "latitude"
+_LONGITUDE: Final = "longitude"
+_BY_VALUES: Final = "found by its values"
+_EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
+_CANDIDATES: Final = 3
+
+
+def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
+    """Return an entry for each field of stores that has a column. `paths` if the names of columns are paths."""
+    columns = [column for column in first.columns.values() if column.has_values or not first.count]
+    named = columns_by_nearest_name([column.name for column in columns], paths=paths)
+    exchanged = are_exchanged(first.columns, named)
+    if exchanged:
+        named |= {_LATITUDE: named[_LONGITUDE], _LONGITUDE: named[_LATITUDE]}
+    split = list(find_split_columns(columns, named))
+    named |= {field: each.name for each in split for field in each.fields}
+    valued = columns_by_values(columns, named)
+    chosen = named | valued
+    fields = [field for field in STORES.fields if field.name in chosen]
+    entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
+    for field in valued:
+        entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
+    for field in (_LATITUDE, _LONGITUDE) if exchanged else ():
+        entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
+    for each in split:
+        entries |= _split_entries(each)
+    used = {name for entry in entries.values() for name in entry.columns}
+    entries |= propose_closing([column for column in columns if column.name not in used], entries, first)
+    return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
+
+
+def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -> ProposedEntry:
+    """Return the entry of a required field that no column is for, which the user fills in."""
+    comment = "required: fill in"
+    if field.name == STORES.identifier:
+        distinct = [quoted(column.name) for column in unused if len(column.texts) == first.count > 1][:_CANDIDATES]
+        such_as = f", such as {' or '.join(distinct)}" if distinct else ""
+        comment = f"required: put a column that identifies the store here{such_as}"
+    return ProposedEntry(inline_table({"constant": quoted("")}), comment=comment)
+
+
+def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tuple[str, ...]:
+    """Return what to do about the records in which a required field is missing, if there are any."""
+    missing = first.count_missing(entry.columns)
+    if not missing:
+        return ()
+    found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
+    if field.name == STORES.identifier:
+        return (f"{found} Complete them, or leave them out with `serve --invalid skip`.",)
+    return (
+        f"{found} Leave them out with `serve --invalid skip`, or use this line and fill in a default:",
+        f"{field.name} = {with_keys(entry.value, {'default': quoted('')})}",
+    )
+
+
+def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
+    """Return the entry of a field that is made of one column."""
+    if field.kind is FLAG:
+        return flag_entry(field, column)
+    if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
+        return _instant_entry(field, column, first)
+    return ProposedEntry(quoted(column.name), (column.name,))
+
+
+def _split_entries(column: SplitColumn) -> dict[str, ProposedEntry]:
+    split = {"from": quoted(column.name), "split": quoted(column.separator)}
+    first, second = (inline_table(split | {"part": part}) for part in "12")
+    return {
+        column.fields[0]: ProposedEntry(first, (column.name,), column.comment),
+        column.fields[1]: ProposedEntry(second, (column.name,)),
+    }
+
+
+def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:
+    """Return the entry of an address whose number has a column of its own, in the order of the columns."""
+    street = chosen.get(_ADDRESS_FIELDS)
+    if street is None:
+        return {}
+    parent = street.removesuffix(end_of_path(street)) if paths else ""
+    others = [name for name in names if name.startswith(parent) and name not in chosen.values()]
+    number = next((name for name in others if is_house_number(name.removeprefix(parent))), None)
+    if number is None:
+        return {}
+    joined = [name for name in names if name in (street, number)]
+    return {_ADDRESS_FIELDS: ProposedEntry(inline_table({"join": array(joined)}), tuple(joined))}
+
+
+def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
+    dates = [text for text in column.texts if parse_instant(text) is not None or possible_formats([text])]
+    known = set(dates)
+    others = [text for text in column.texts if text not in known][:1]
+    notes = [
+        f"{quoted(text)} in {quoted(column.name)} has no format that can be declared: if it means no value,"
+        " add it to no_value."
+        for text in others
+    ]
+    formats, comment = possible_formats(dates), ""
+    if len(formats) > 1 and (proof := find_proof(formats, first.columns.values())) is not None:
+        formats, comment = [proof.formats], f"as {quoted(proof.column)} proves"
+    possible = [_with_formats(column, each) for each in formats]
+    if dates and all(parse_instant(text) is not None for text in dates):
+        possible = [quoted(column.name)]
+    if len(possible) == 1:
+        return ProposedEntry(possible[0], (column.name,), comment, tuple(notes))
+    if possible:
+        example = quoted(next(text for text in dates if parse_instant(text) is None))
+        notes.append(f"Which format is {example} in? The first records do not show it. {KEEP_ONE}")
+        notes += [f"{field.name} = {value}" for value in possible]
+    elif not others:
+        notes.append(f"The dates in {quoted(column.name)} have several formats, which contradict each other.")
+    return ProposedEntry(columns=(column.name,), notes=tuple(notes))
+
+
+def _with_formats(column: ColumnSample, formats: Sequence[str]) -> str:
+    declared = quoted(formats[0]) if len(formats) == 1 else array(formats)
+    return inline_table({"from": quoted(column.name), "date": declared})

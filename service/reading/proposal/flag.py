@@ -1,0 +1,159 @@
+"""Propose how `is_open` is made: of words for open and closed, and of closing dates.
+
+A word that is not known is never taken for open: the mapping is invalid until the user gives it a meaning.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from service.model.kinds import FLAG, parse_flag, parse_instant
+from service.model.records import STORES, Field
+from service.reading.columns.dates import possible_formats
+from service.reading.columns.flags import flag_of, means_closed, says_closed
+from service.reading.mapping.toml import array, inline_table, quoted
+from service.reading.proposal.column_choice import ColumnSample, FirstRecords, find_proof
+
+KEEP_ONE: Final = "Keep one of these lines:"
+
+
+class ProposedEntry(msgspec.Struct, frozen=True):
+    """A proposed mapping of a field.
+
+    value    in TOML; "" if the file does not show it
+    columns  the columns that it is made of
+    comment  what to check about the value
+    notes    what to know before it
+    """
+
+    value: str = ""
+    columns: tuple[str, ...] = ()
+    comment: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def with_keys(value: str, keys: Mapping[str, str]) -> str:
+    """Return the value of an entry with more keys, each with its value in TOML; "" is an entry without any."""
+    table = inline_table({"from": value}) if value.startswith('"') else value
+    return f"{table.removesuffix(' }')}, {inline_table(keys).removeprefix('{ ')}" if table else inline_table(keys)
+
+
+_BOTH: Final = 2  # values of a flag
+_FLAGS: Final = {True: "true", False: "false", None: quoted("")}
+_MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
+_FLAG: Final = next(field for field in STORES.fields if field.kind is FLAG)
+
+
+def flag_entry(field: Field, column: ColumnSample) -> ProposedEntry:
+    """Return the entry of a flag that is made of one column."""
+    closes = means_closed(column.name)
+    plain = not closes and all(parse_flag(text) is not None for text in column.texts)
+    entry = ProposedEntry(quoted(column.name), (column.name,)) if plain else _with_values(field, column, closes=closes)
+    blanks = () if closes else _notes_on_blanks(field, column, entry.value)
+    return msgspec.structs.replace(entry, notes=(*entry.notes, *blanks))
+
+
+def propose_closing(
+    columns: Sequence[ColumnSample], entries: Mapping[str, ProposedEntry], first: FirstRecords
+) -> dict[str, ProposedEntry]:
+    """Return the entry of `is_open` with a column of closing dates, if one of some columns is named like that."""
+    closing = [column for column in columns if means_closed(column.name) and column.has_values]
+    dated = next((column for column in closing if any(map(_is_date, column.texts))), None)
+    if dated is not None:
+        return {_FLAG.name: _with_closing_date(entries.get(_FLAG.name, ProposedEntry()), dated, first)}
+    return {_FLAG.name: flag_entry(_FLAG, closing[0])} if closing and _FLAG.name not in entries else {}
+
+
+def _with_values(field: Field, column: ColumnSample, *, closes: bool) -> ProposedEntry:
+    flags = [_FLAGS[cell] for cell in column.cells if isinstance(cell, bool)]
+    texts = list({text.casefold(): text for text in (*column.texts, *flags)}.values())
+    values = {text: _meaning(text, closes=closes) for text in texts}
+    known = [value for value in values.values() if value is not None]
+    if closes and not known:
+        keys = {"from": quoted(column.name), "other": _FLAGS[False], "default": _FLAGS[True]}
+        return ProposedEntry(inline_table(keys), (column.name,), "any text means closed")
+    if not known and not any(map(says_closed, texts)):
+        return ProposedEntry(columns=(column.name,), notes=tuple(_questions(field, column, texts)))
+    if known == [True] and len(texts) == _BOTH:
+        (unknown,) = (text for text, value in values.items() if value is None)
+        comment = f"{quoted(unknown)} seems to be the opposite"
+        return ProposedEntry(_table(column, {**values, unknown: False}), (column.name,), comment)
+    keys, notes = _asked(column, values)
+    return ProposedEntry(inline_table({"from": quoted(column.name), **keys}), (column.name,), notes=notes)
+
+
+def _meaning(text: str, *, closes: bool) -> bool | None:
+    """Return what a text means in a column, which `closes` the store with a yes."""
+    flag = flag_of(text)
+    return flag if flag is None or not closes or says_closed(text) else not flag
+
+
+def _asked(column: ColumnSample, values: Mapping[str, bool | None]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the keys of values, empty for unknown texts, and a note to fill them in."""
+    unknown = [quoted(text) for text, value in values.items() if value is None]
+    if len(unknown) <= _MAX_UNKNOWN:
+        keys = {"values": _values(values)} if values else {}
+        asked = f"give {', '.join(unknown)} in {quoted(column.name)}"
+    else:
+        keys = {"values": _values({text: value for text, value in values.items() if value is not None})}
+        keys["other"] = _FLAGS[None]
+        asked = f"{quoted(column.name)} has {len(unknown)} other texts, such as {unknown[0]}: give other"
+    note = f"To do: {asked} the value true (open) or false (closed). The mapping is invalid until then."
+    return keys, (note,) if unknown else ()
+
+
+def _table(column: ColumnSample, values: Mapping[str, bool | None]) -> str:
+    return inline_table({"from": quoted(column.name), "values": _values(values)})
+
+
+def _values(values: Mapping[str, bool | None]) -> str:
+    return inline_table({quoted(text): _FLAGS[value] for text, value in values.items()})
+
+
+def _notes_on_blanks(field: Field, column: ColumnSample, value: str) -> Iterator[str]:
+    """Yield what to do if records without a value mean no, as they do if only yes is written."""
+    blank = column.cells.count(None)
+    if value and blank and column.texts and all(flag_of(text) for text in column.texts):
+        found = f"{quoted(column.name)} has no value in {blank:,} of the first {len(column.cells):,} records"
+        yield f"{found}, and never says no. These stores are served as open. If they are closed, use this line instead:"
+        yield f"{field.name} = {with_keys(value, {'default': _FLAGS[False]})}"
+
+
+def _questions(field: Field, column: ColumnSample, texts: Sequence[str]) -> Iterator[str]:
+    if len(texts) != _BOTH:
+        example = quoted(texts[0])
+        yield f"{quoted(column.name)} looks like {field.name}, but its values (such as {example}) are not yes or no."
+        return
+    yield f"Which value of {quoted(column.name)} means yes? {KEEP_ONE}"
+    for yes in texts:
+        yield f"{field.name} = {_table(column, {text: text == yes for text in texts})}"
+
+
+def _with_closing_date(entry: ProposedEntry, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
+    """Return an entry with the closing dates of a column, or with a line for each format that these may have."""
+    dates = list(filter(_is_date, column.texts))
+    others = {text: _meaning(text, closes=True) for text in column.texts if text not in dates}
+    if entry.value and others:
+        return entry  # values are those of the other column
+    values, notes = _asked(column, others)
+    possible, comment = possible_formats(dates) or [()], entry.comment
+    if len(possible) > 1 and (proof := find_proof(possible, first.columns.values())) is not None:
+        possible = [proof.formats]
+        comment = "; ".join(filter(None, (comment, f"closing dates as {quoted(proof.column)} proves")))
+    lines = [with_keys(entry.value, {**_closing_date(column, formats), **values}) for formats in possible]
+    columns = (*entry.columns, column.name)
+    if len(lines) == 1:
+        return ProposedEntry(lines[0], columns, comment, (*entry.notes, *notes))
+    asked = f"Which format is {quoted(dates[0])} in? The first records do not show it. {KEEP_ONE}"
+    choices = (asked, *(f"{_FLAG.name} = {line}" for line in lines))
+    return ProposedEntry(entry.value, columns, entry.comment, (*entry.notes, *notes, *choices))
+
+
+def _closing_date(column: ColumnSample, formats: Sequence[str]) -> dict[str, str]:
+    declared = {"date": quoted(formats[0]) if len(formats) == 1 else array(formats)} if formats else {}
+    return {"closing_date": quoted(column.name)} | declared
+
+
+def _is_date(text: str) -> bool:
+    return parse_instant(text) is not None or bool(possible_formats([text]))

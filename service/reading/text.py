@@ -1,0 +1,312 @@
+"""Decode texts to UTF-8: from UTF-16 with a byte order mark, or from an encoding with a declared name."""
+
+import codecs
+import gzip
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final
+from zipfile import BadZipFile
+
+import msgspec
+
+from service.files import check_regular
+from service.model.kinds import trim
+from service.reading.diagnostics import FileError
+from service.spool import FileBytes, SpoolError, Spools, open_bytes
+
+_CHUNK: Final = 1 << 20  # bytes
+
+
+def read_stored(path: Path, *, what: str = "the file", most: int) -> bytes:
+    """Return the first bytes of a regular file, at most so many. Raises FileError."""
+    with _opened(path, what) as file:
+        return file.read(most)
+
+
+def copy_stored(path: Path, spools: Spools) -> FileBytes:
+    """Return a copy of a regular file, in a spool if it is large. Raises FileError.
+
+    The file itself is not mapped: it may be truncated meanwhile, and to read what is lost of a mapping kills a process.
+    """
+    copy = spools.new()
+    with _opened(path, "the file") as file:
+        while chunk := file.read(_CHUNK):
+            copy.append(chunk)
+    return copy.content()
+
+
+def reason(error: Exception) -> str:
+    """Return why a file or folder cannot be read, without its path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+@contextmanager
+def _opened(path: Path, what: str) -> Iterator[BinaryIO]:
+    try:
+        check_regular(path.stat())
+        with path.open("rb") as file:
+            yield file
+    except SpoolError:
+        raise
+    except (OSError, ValueError) as error:
+        raise FileError(f"{what} cannot be read: {reason(error)}") from None
+
+
+_C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
+
+
+class Cleaning(msgspec.Struct, frozen=True):
+    """How each cell is cleaned before all else.
+
+    trim    whether outer white space is stripped
+    repair  the encoding whose bytes C1 characters (U+0080 to U+009F) are; "" if they stay
+    """
+
+    trim: bool = False
+    repair: str = ""
+
+    @property
+    def clean(self) -> Callable[[str], str] | None:
+        """The function that cleans a text; None if texts stay as they are."""
+        if not self.repair:
+            return trim if self.trim else None
+        meant = meant_by_c1(self.repair)
+        # In this order: U+0080 to U+009F may mean white space.
+        return lambda text: trim(text.translate(meant)) if self.trim else text.translate(meant)
+
+
+@cache
+def meant_by_c1(encoding: str) -> Mapping[int, str]:
+    """Return what a known encoding means by the bytes of C1 characters; those that mean nothing else are left out."""
+    meant = {code: bytes([code]).decode(encoding, "ignore") for code in _C1}
+    return {code: text for code, text in meant.items() if text and ord(text) not in _C1}
+
+
+def has_c1(text: str) -> bool:
+    """Return whether a text has a C1 character."""
+    return not text.isascii() and any(ord(character) in _C1 for character in text)
+
+
+_DECODED_CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
+_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_UTF_16: Final = "utf-16"  # the codec removes the mark
+_MARK: Final = "\ufeff"
+_UTF_8: Final = frozenset({"utf-8", "utf-8-sig"})
+# Codecs of Python that are not encodings of files: of names, literals and mail, and one that always raises. UTF-7 is
+# decoded from the beginning of an escape sequence with each chunk: that takes the square of its length.
+_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+# The first bytes of other kinds of file.
+_SIGNATURES: Final = {
+    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
+    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
+}
+
+
+def parse_encoding(name: str) -> str:
+    """Return the usual name of a text encoding that Python knows: `windows-1252` → `cp1252`. Raises ValueError."""
+    try:
+        known = codecs.lookup(name).name
+        b" ".decode(known, "replace")
+        codecs.getincrementaldecoder(known)
+    except (LookupError, ValueError):
+        known = ""
+    if not known or known.replace("_", "-") in _NOT_OF_FILES:
+        raise ValueError(f"{name!r} is not the name of an encoding, such as windows-1252 or utf-16-le")
+    return known
+
+
+def encoding_to_decode(text: FileBytes, declared: str | None) -> str | None:
+    """Return the encoding that a text must be decoded from, None for UTF-8. A byte order mark wins.
+
+    Raises ValueError if the declared one is unknown.
+    """
+    known = None if declared is None else parse_encoding(declared)
+    if has_utf_16_mark(text):
+        return _UTF_16
+    return None if known in _UTF_8 or text.startswith(codecs.BOM_UTF8) else known
+
+
+def has_utf_16_mark(text: FileBytes) -> bool:
+    """Return whether a text begins with the byte order mark of UTF-16."""
+    return text.startswith(_UTF_16_MARKS) and not text.startswith(_UTF_32_MARKS)
+
+
+def transcode(text: FileBytes, encoding: str, spools: Spools) -> FileBytes:
+    """Return a text transcoded to UTF-8, without a byte order mark. Raises UnicodeError."""
+    decoder, mark = codecs.getincrementaldecoder(encoding)(), "" if encoding == _UTF_16 else _MARK
+    decoded, view = spools.new(), memoryview(text)
+    for start in range(0, max(len(text), 1), _DECODED_CHUNK):
+        characters = decoder.decode(view[start : start + _DECODED_CHUNK], start + _DECODED_CHUNK >= len(text))
+        decoded.append((characters if len(decoded) else characters.removeprefix(mark)).encode())
+    return decoded.content()
+
+
+def text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
+    """Return what precedes the first error of a text that cannot be decoded, and what the error is."""
+    why = "it cannot be decoded"
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(text[:], final=True).encode()
+    except UnicodeDecodeError as error:
+        why = f"byte {text[error.start]:#04x} at offset {error.start}: {error.reason}"
+        return text[: error.start].decode(encoding, "replace"), why
+    except UnicodeError as error:  # UTF-16 without a byte order mark, of which neither order is declared
+        why = str(error)
+    return "", why
+
+
+def looks_like_unmarked_utf_16(text: FileBytes) -> bool:
+    """Return whether one of the first two bytes of a text is NUL, as in UTF-16 without a byte order mark."""
+    return text[:2].count(b"\0") == 1
+
+
+def describe_encoding(text: FileBytes) -> str:
+    """Return what a text that is not UTF-8 looks like, and what to do."""
+    for signature, description in _SIGNATURES.items():
+        if text.startswith(signature):
+            return description
+    encoding, name = _probable_encoding(text)
+    declare = f"declare it (--encoding {name}), or save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
+    return f"it looks like {encoding}: {declare}"
+
+
+def _probable_encoding(text: FileBytes) -> tuple[str, str]:
+    if text.startswith(_UTF_32_MARKS):
+        return "UTF-32", "utf-32"
+    if looks_like_unmarked_utf_16(text):
+        return "UTF-16 without a byte order mark", "utf-16-be" if text[0] == 0 else "utf-16-le"
+    return "Windows-1252 or Latin-1", "windows-1252"
+
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+# A file that exceeds both is a decompression bomb: gzip reaches 1,026 to 1, records about 10 to 1.
+MAX_SIZE: Final = 64 * 2**20
+MAX_RATIO: Final = 200
+_READ_CHUNK: Final = 2**20
+_LONGEST_MARK: Final = 4  # bytes, that of UTF-32
+_OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
+
+# zipfile raises all of these for damaged archives.
+ZIP_DAMAGE: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+
+
+def plain_text(
+    stored: FileBytes, compression: str | None, encoding: str | None = None, spools: Spools | None = None
+) -> FileBytes:
+    """Return the text of a file in UTF-8, without a byte order mark.
+
+    `compression` is None, "gz" or "zst"; `encoding` is the declared one. A large text is in a spool. Raises
+    FileError if the compression is damaged, truncated or a bomb, or the text is not in its encoding.
+    """
+    return decode_text(decompress(stored, compression, spools), encoding, spools)
+
+
+def assumed_encoding(stored: FileBytes, compression: str | None) -> str | None:
+    """Return the encoding that `plain_text` found by its mark, None for UTF-8 and for a declared one."""
+    with open_bytes(stored) as file, _OPENERS[compression](file) if compression else file as stream:
+        return "UTF-16" if has_utf_16_mark(stream.read(_LONGEST_MARK)) else None
+
+
+def decode_text(stored: FileBytes, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
+    """Return UTF-8 without a byte order mark. Raises FileError with the line of the first byte that is not valid.
+
+    A text is UTF-8, UTF-16 with a byte order mark, or in the declared encoding.
+    """
+    try:
+        source = encoding_to_decode(stored, encoding)
+    except ValueError as error:
+        raise FileError(str(error)) from None
+    if source is not None:
+        return _transcode(stored, source, spools or Spools())
+    _check_utf8(stored)
+    if not stored.startswith(codecs.BOM_UTF8):
+        return stored
+    unmarked = (spools or Spools()).new()
+    unmarked.append(memoryview(stored)[len(codecs.BOM_UTF8) :])
+    return unmarked.content()
+
+
+def count_line_breaks(text: FileBytes, start: int, stop: int) -> int:
+    r"""Return the number of line breaks in `text[start:stop]`: \n, \r or \r\n."""
+    feeds, returns = text.count(b"\n", start, stop), text.count(b"\r", start, stop)
+    return feeds + returns - (text.count(b"\r\n", start, stop) if returns else 0)
+
+
+def decompress(stored: FileBytes, compression: str | None, spools: Spools | None = None) -> FileBytes:
+    """Return the bytes of a file. Raises FileError if the compression is damaged, truncated or a bomb."""
+    if compression is None:
+        return stored
+    if not stored:  # gzip reads this as an empty text, and a file truncated to nothing would pass
+        raise FileError("the compressed file is empty")
+    try:
+        with _OPENERS[compression](open_bytes(stored)) as stream:
+            return read_bounded(stream, stored=len(stored), spools=spools)
+    except EOFError:
+        raise FileError("the compressed file is truncated") from None
+    except SpoolError:
+        raise
+    except (OSError, zlib.error, zstd.ZstdError) as error:
+        raise FileError(f"the compressed file is damaged: {error}") from None
+
+
+def read_bounded(stream: IO[bytes], *, stored: int, spools: Spools | None = None) -> FileBytes:
+    """Return the content of a compressed stream of `stored` bytes, in a spool if it is large.
+
+    Raises FileError if it is a bomb, and what the stream raises.
+    """
+    content = (spools or Spools()).new()
+    while chunk := stream.read(_READ_CHUNK):
+        content.append(chunk)
+        check_size(len(content), stored=stored)
+    return content.content()
+
+
+def check_size(decompressed: int, *, stored: int) -> None:
+    """Raise FileError if `stored` bytes expand to more than the limit."""
+    if decompressed > MAX_SIZE and decompressed > MAX_RATIO * stored:
+        raise FileError(f"the compressed file expands to more than 64 MiB and {MAX_RATIO} times its size")
+
+
+def _transcode(text: FileBytes, encoding: str, spools: Spools) -> FileBytes:
+    try:
+        return transcode(text, encoding, spools)
+    except UnicodeError:
+        before, why = text_before_error(text, encoding)
+    encoded = before.encode("utf-8", "replace")
+    raise FileError(f"the file is not {encoding}: {why}", 1 + count_line_breaks(encoded, 0, len(encoded)))
+
+
+def _check_utf8(text: FileBytes) -> None:
+    if looks_like_unmarked_utf_16(text):  # its NUL bytes are valid UTF-8
+        raise FileError(f"the file is not UTF-8: {describe_encoding(text)}", 1)
+    view, start = memoryview(text), 0
+    while start < len(text):
+        stop = start + _READ_CHUNK
+        try:
+            _, used = codecs.utf_8_decode(view[start:stop], "strict", stop >= len(text))
+        except UnicodeDecodeError as error:
+            offset = start + error.start
+            line = 1 + count_line_breaks(text, 0, offset)
+            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {describe_encoding(text)}"
+            raise FileError(why, line) from None
+        start += used

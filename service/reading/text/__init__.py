@@ -1,1 +1,0 @@
-"""Stored bytes: read, decompressed and decoded."""

@@ -1,1 +1,0 @@
-"""Texts to values: flags, dates, open and closed."""

@@ -1,0 +1,148 @@
+"""Write a sample: a synthetic data set."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+import orjson
+from msgspec import UNSET
+from msgspec.structs import astuple
+
+from service.background import Progress, silent
+from service.files import atomic_write
+from service.model.records import COMPANIES, STORES, Company, Resource, Store
+from service.sampling.gazetteer import read_gazetteer
+from service.sampling.records import generate_firms, stores_of
+from service.sampling.reference_data import shuffled, stream
+
+Record = Store | Company
+
+
+class SampleFormat(StrEnum):
+    """A file format, by its extension."""
+
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+    def chunks(self, fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+        """Yield the bytes of a file of records; the values of a record are in the order of `fields`."""
+        match self:
+            case SampleFormat.JSON:
+                return _json_chunks(fields, records)
+            case SampleFormat.JSONL:
+                return (record + b"\n" for record in _objects(fields, records))
+            case SampleFormat.CSV:
+                return _csv_chunks(fields, records)
+
+
+def _objects(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+    for record in records:
+        values = zip(fields, astuple(record), strict=True)
+        yield orjson.dumps({field: value for field, value in values if value is not UNSET})
+
+
+def _json_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+    before = b"[\n"
+    for record in _objects(fields, records):
+        yield before + record
+        before = b",\n"
+    yield b"[\n]\n" if before == b"[\n" else b"\n]\n"
+
+
+class _Echo:
+    """The file object that `csv.writer` needs; it returns each row instead of storing it."""
+
+    def write(self, row: str) -> str:
+        return row
+
+
+def _csv_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+    writer = csv.writer(_Echo(), lineterminator="\n")
+    for row in _rows(fields, records):
+        text: str = writer.writerow(row)
+        yield text.encode()
+
+
+def _rows(fields: Sequence[str], records: Iterable[Record]) -> Iterator[Sequence[str]]:
+    yield fields
+    for record in records:
+        yield [_cell(value) for value in astuple(record)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else ""
+
+
+__all__ = ["DataSetExists", "SampleFormat", "write_sample"]
+
+Item = TypeVar("Item")
+
+_PROGRESS_EVERY: Final = 10_000
+
+
+class DataSetExists(Exception):
+    """The folder holds a data set already."""
+
+
+def write_sample(  # noqa: PLR0913 - three numbers identify the content
+    folder: Path,
+    *,
+    stores: int,
+    companies: int,
+    seed: int,
+    file_format: SampleFormat = SampleFormat.JSON,
+    progress: Progress = silent,
+) -> None:
+    """Write a synthetic data set: the same numbers give the same bytes, on every machine and Python version.
+
+    Companies are held in memory, stores are streamed. The folder is created if it is missing. Both files get their
+    names when both are complete, and neither after an error or interrupt. Raises ValueError for invalid numbers,
+    DataSetExists if the folder holds a data set, and OSError.
+    """
+    _check_numbers(stores=stores, companies=companies, seed=seed)
+    _check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    draw = stream(seed)
+    generated = generate_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
+    firms = shuffled(_with_progress(generated, "Making companies", companies, progress), draw)
+    made = chain.from_iterable(stores_of(firm, draw) for firm in firms)
+    company_path, store_path = (folder / f"{resource.name}.{file_format}" for resource in (COMPANIES, STORES))
+    with (
+        atomic_write(company_path, durable=False) as company_file,
+        atomic_write(store_path, durable=False) as store_file,
+    ):
+        _write(company_file, file_format, COMPANIES, (firm.company for firm in firms))
+        _write(store_file, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
+
+
+def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
+    for name, number in (("stores", stores), ("companies", companies), ("seed", seed)):
+        if number < 0:
+            raise ValueError(f"{name} is {number}: it must be 0 or more")
+    if stores and not companies:
+        raise ValueError("stores belong to companies: ask for at least 1 company, or for 0 stores")
+
+
+def _check_folder(folder: Path) -> None:
+    for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
+        for path in sorted(folder.glob(name)):
+            raise DataSetExists(f"{path} exists: choose another folder, or remove the data set that is there")
+
+
+def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
+    file.writelines(file_format.chunks([field.name for field in resource.fields], records))
+    file.flush()  # so that a full disk fails here, before either file is in place
+
+
+def _with_progress(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:
+    for done, item in enumerate(items):
+        if done % _PROGRESS_EVERY == 0:
+            progress(step, done, total)
+        yield item
+    progress(step, total, total)

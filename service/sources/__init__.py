@@ -1,1 +1,0 @@
-"""Sources of data: a folder, a baked file or a URL, each fetched as a baked file."""

@@ -1,1 +1,0 @@
-"""Remote files as sources: the transports that request them, and what is done with any of them."""

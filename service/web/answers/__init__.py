@@ -1,1 +1,0 @@
-"""Answers, and responses as bytes."""

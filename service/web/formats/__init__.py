@@ -1,1 +1,0 @@
-"""The formats of bodies: each makes the body of a plan."""

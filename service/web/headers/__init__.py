@@ -1,1 +1,0 @@
-"""One module for each mechanism of HTTP that works through header fields."""

@@ -1,0 +1,1 @@
+"""HTTP messages: requests, responses, and the mechanisms that work through header fields."""

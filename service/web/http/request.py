@@ -1,0 +1,185 @@
+"""Requests, as the application sees them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from operator import methodcaller
+from typing import Final
+from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
+from aiohttp import HttpVersion, hdrs
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from service.access.api_key import digest
+from service.model.errors import RequestError, Unauthorized
+from service.model.operation import KEY_HEADER, VERSION_HEADER
+from service.web.http.conditional import is_conditional
+from service.web.http.content_coding import Coding, acceptable
+from service.web.http.forwarded import REQUEST_ID, TRACE_PARENT, X_FORWARDED_FOR, safe_id, trace_id
+from service.web.http.header_fields import LINE_END, PREFER, bounded_fields, is_strict, prefers_geo_json
+
+# The characters of a target that need no escape; the others are bytes beyond ASCII.
+_ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
+
+_DIVIDE: Final = methodcaller("partition", "=")
+
+
+def query_pairs(query: str) -> list[tuple[str, str]]:
+    """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
+    if not query.isascii():
+        query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    pairs = [(name, value) for name, equals, value in map(_DIVIDE, query.split("&")) if name or equals]
+    if "%" in query or "+" in query:
+        return [(_decoded(name), _decoded(value)) for name, value in pairs]
+    return pairs
+
+
+def _decoded(text: str) -> str:
+    """Return a name or value with its spaces and escapes decoded."""
+    text = text.replace("+", " ")
+    return unquote_to_bytes(text).decode("utf-8", "replace") if "%" in text else text
+
+
+def without_trailing_slash(path: str, query: str) -> str:
+    """Return the target without the trailing slash of its path, escaped for a Location header."""
+    target = f"{path.removesuffix('/')}?{query}" if query else path.removesuffix("/")
+    return quote(target.encode("utf-8", "surrogateescape"), safe=_ASCII)
+
+
+_REQUEST_ID: Final = REQUEST_ID.lower()
+# Fields whose values differ between the requests on a connection, from caches, tracing and proxies. None of them means
+# anything to the parser.
+OWN: Final = (
+    hdrs.IF_NONE_MATCH,
+    hdrs.IF_MODIFIED_SINCE,
+    REQUEST_ID,
+    TRACE_PARENT,
+    "tracestate",
+    X_FORWARDED_FOR,
+    "X-Real-IP",
+    "X-Amzn-Trace-Id",
+)
+# The cached properties that depend on these values.
+OF_OWN: Final = ("all", "request_id", "trace_id")
+
+
+class RequestFields:
+    """The header fields of a request.
+
+    A connection keeps them while its client sends the same ones. What only a client with a key may cause to be read is
+    read when it is needed.
+
+    origin          the value of Origin
+    is_conditional  whether there is a condition
+    has_preference  whether there is a Prefer
+    versions        the data versions that the client expects
+    _received       the fields as they were parsed
+    _own            values of some in `OWN` that replace theirs
+    """
+
+    def __init__(self, headers: CIMultiDictProxy[str]) -> None:
+        self._received = headers
+        self._own: Mapping[str, bytes] = {}
+        self.origin = headers.get(hdrs.ORIGIN)
+        self.is_conditional = is_conditional(headers)
+        self.has_preference = PREFER in headers
+        self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
+
+    def replace(self, values: Mapping[str, bytes]) -> "RequestFields":
+        """Return the same fields but for the values of some in `OWN`, which are ASCII.
+
+        These are all that differ from the fields as they were parsed: what was replaced before is given again.
+        """
+        fields = RequestFields.__new__(RequestFields)
+        attributes = fields.__dict__
+        attributes |= self.__dict__
+        for name in OF_OWN:
+            attributes.pop(name, None)
+        attributes["_own"] = values
+        return fields
+
+    @cached_property
+    def all(self) -> CIMultiDictProxy[str]:
+        """All fields."""
+        if not self._own:
+            return self._received
+        headers = CIMultiDict(self._received)
+        for name, value in self._own.items():
+            headers[name] = value.decode()
+        return CIMultiDictProxy(headers)
+
+    @cached_property
+    def request_id(self) -> str | None:
+        """The identifier in X-Request-Id, if it is safe."""
+        for name, value in self._own.items():
+            if name.lower() == _REQUEST_ID:
+                return safe_id(value.decode())
+        return safe_id(self._received.get(REQUEST_ID))
+
+    @cached_property
+    def key_digest(self) -> bytes:
+        """The digest of the API key. Raises `Unauthorized` unless there is exactly one."""
+        keys = self._received.getall(KEY_HEADER, ())
+        if not keys or keys == [""]:
+            raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
+        if len(keys) > 1:
+            raise Unauthorized(f"The header {KEY_HEADER} is repeated")
+        return digest(keys[0])
+
+    @cached_property
+    def codings(self) -> tuple[Coding, ...]:
+        """The content codings that the client accepts, the best first."""
+        return acceptable(*bounded_fields(self._received.getall(hdrs.ACCEPT_ENCODING, ())))
+
+    @cached_property
+    def prefers_geo_json(self) -> bool:
+        """Whether the client prefers GeoJSON to JSON."""
+        return prefers_geo_json(*bounded_fields(self.accept))
+
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether the client prefers that unknown parameters are errors."""
+        return self.has_preference and is_strict(self._received.getall(PREFER))
+
+    @cached_property
+    def wanted(self) -> bytes:
+        """What selects the representation, and the versions that it must be of, as lines after another one.
+
+        Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings; the versions. Each
+        begins with its line end, which neither another line nor the value of a field has in it.
+        """
+        codings = ",".join(coding.token for coding in self.codings)
+        lines = "", f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions
+        return LINE_END.join(lines).encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def trace_id(self) -> str | None:
+        """The trace identifier in `traceparent`, if it is valid."""
+        return trace_id(self.all.get(TRACE_PARENT))
+
+    @property
+    def accept(self) -> Sequence[str]:
+        """The Accept fields."""
+        return self._received.getall(hdrs.ACCEPT, ())
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """A request.
+
+    line         the request line, which decides method, path, query and version
+    path, query  of the target, as the client wrote them
+    version      1.0 or 1.1, else `error` is set
+    remote       the address of the client; None on a Unix socket
+    keep_alive   whether the connection may stay open after the response
+    error        an error in the framing or the version, if any: the connection closes after the response
+    """
+
+    line: bytes
+    method: str
+    path: str
+    query: str
+    version: HttpVersion
+    fields: RequestFields
+    remote: str | None
+    keep_alive: bool = True
+    error: RequestError | None = None

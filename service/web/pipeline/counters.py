@@ -1,0 +1,251 @@
+"""Counters of requests, events and connections."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from functools import partial
+from http import HTTPStatus
+from itertools import accumulate, groupby
+from operator import attrgetter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from prometheus_client import Metric, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+from service.publishing.worker_slots import WorkerSlot
+
+# Help texts of the counters, by their names without `store_directory_`.
+HELP_TEXTS: Final = {
+    "http_connections": "Connections accepted, refused and timed out.",
+    "response_cache": "Hits and misses of the cache of responses.",
+    "rate_limit": "Requests allowed and refused by a rate limit, and failures of the rate store.",
+    "access_log_dropped_lines": "Access log lines dropped because the queue was full.",
+}
+
+
+class Event(Enum):
+    """An event: the name of its counter, and the `result` label, "" if the counter has none."""
+
+    ACCEPTED = ("http_connections", "accepted")
+    REFUSED = ("http_connections", "refused")
+    HEAD_TIMEOUT = ("http_connections", "head_timeout")
+    IDLE_TIMEOUT = ("http_connections", "idle_timeout")
+    WRITE_TIMEOUT = ("http_connections", "write_timeout")
+    MEMORY_LIMIT = ("http_connections", "memory_limit")
+    ANSWER_HIT = ("response_cache", "hit")
+    ANSWER_MISS = ("response_cache", "miss")
+    RATE_ALLOWED = ("rate_limit", "allowed")
+    RATE_REFUSED = ("rate_limit", "refused")
+    RATE_STORE_FAILED = ("rate_limit", "store_failed")
+    LINE_DROPPED = ("access_log_dropped_lines", "")
+
+    __hash__ = object.__hash__  # each member is one object; the hash of its name is computed in Python
+
+    def __init__(self, counter: str, result: str) -> None:
+        self.counter, self.result = counter, result
+
+
+# A client may send any token as a method: nonstandard ones share the last label.
+_OTHER: Final = "other"
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", _OTHER)
+# The label of requests without a route.
+UNMATCHED: Final = "unmatched"
+# The status of a request that was cancelled before its response was made, as nginx has it: the client has left.
+ABANDONED: Final = 499
+_STATUSES: Final = (*(status.value for status in HTTPStatus), ABANDONED)
+_STATUS_INDEX: Final = {status: index for index, status in enumerate(_STATUSES)}
+_BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_NANOSECONDS: Final = 1e9
+
+
+class Counters(Collector):
+    """Counts in plain integers, without locks and without looking up labels for each request.
+
+    They are an array of int64 in the worker's slot. All workers use the same layout, so each can sum those of all:
+
+        requests   by method, route and status
+        buckets    by route and bucket of the duration, the last without a bound
+        durations  sum by route, in nanoseconds
+        events     by event
+    """
+
+    def __init__(self, routes: Sequence[str], slot: WorkerSlot) -> None:
+        """Count the requests to these routes."""
+        self._routes = routes
+        self._counts, self._slot = slot.counts, slot
+        per_method = len(routes) * len(_STATUSES)
+        self._of_method = {method: index * per_method for index, method in enumerate(_METHODS)}
+        self._requests, width = len(_METHODS) * per_method, len(_BUCKETS) + 1
+        durations = self._requests + len(routes) * width
+        # Of each route, where its requests begin among those of a method, its buckets, and where its duration is.
+        self._of_route = {
+            route: (index * len(_STATUSES), self._requests + index * width, durations + index)
+            for index, route in enumerate(routes)
+        }
+        events = durations + len(routes)
+        self._events = {event: events + index for index, event in enumerate(Event)}
+        self.length = events + len(Event)
+
+    def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """Count a request and its duration, if that is known."""
+        counts, of_method = self._counts, self._of_method
+        requests, buckets, duration = self._of_route[route]
+        counts[of_method[method if method in of_method else _OTHER] + requests + _STATUS_INDEX[status]] += 1
+        if seconds is None:
+            return
+        counts[buckets + bisect_left(_BUCKETS, seconds)] += 1
+        counts[duration] += int(seconds * _NANOSECONDS)
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        self._counts[self._events[event]] += 1
+
+    def opened(self) -> None:
+        """Count a connection as open."""
+        self._slot.count_connection(1)
+
+    def closed(self) -> None:
+        """Count a connection as no longer open."""
+        self._slot.count_connection(-1)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the sums of all workers."""
+        counts = self._sum()
+        yield from (self._request_metric(counts), self._duration_metric(counts), *self._event_metrics(counts))
+        connections = self._slot.open_connections()
+        yield GaugeMetricFamily("store_directory_http_connections_open", "Open connections.", connections)
+
+    def _request_metric(self, counts: NDArray[Any]) -> Metric:
+        requests = CounterMetricFamily(
+            "store_directory_http_requests",
+            "Requests, by method, route and status.",
+            labels=["method", "route", "status"],
+        )
+        by_labels = counts[: self._requests].reshape(len(_METHODS), len(self._routes), len(_STATUSES))
+        for method, route, status in np.argwhere(by_labels).tolist():
+            labels = _METHODS[method], self._routes[route], str(_STATUSES[status])
+            requests.add_metric(labels, int(by_labels[method, route, status]))
+        return requests
+
+    def _duration_metric(self, counts: NDArray[Any]) -> Metric:
+        seconds = HistogramMetricFamily(
+            "store_directory_http_request_duration_seconds", "Time to compose a response.", labels=["route"]
+        )
+        for route in self._routes:
+            _, start, duration = self._of_route[route]
+            cumulative = list(accumulate(counts[start : start + len(_BUCKETS) + 1].tolist()))
+            if cumulative[-1]:
+                buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
+                seconds.add_metric([route], buckets, int(counts[duration]) / _NANOSECONDS)
+        return seconds
+
+    def _event_metrics(self, counts: NDArray[Any]) -> Iterator[Metric]:
+        for name, events in groupby(Event, key=attrgetter("counter")):
+            counted = list(events)
+            labels = ["result"] if counted[0].result else []
+            family = CounterMetricFamily(f"store_directory_{name}", HELP_TEXTS[name], labels=labels)
+            for event in counted:
+                family.add_metric([event.result][: len(labels)], int(counts[self._events[event]]))
+            yield family
+
+    def _sum(self) -> NDArray[Any]:
+        total = np.zeros(self.length, np.int64)
+        for counts in self._slot.all_counts():
+            total += np.frombuffer(counts, np.int64, self.length)
+        return total
+
+
+# The first 511 keys are counted by name, all others together.
+_MAX_KEYS: Final = 511
+_OTHERS: Final = "(others)"
+_ITEM_BYTES: Final = 8
+_NAME_ITEMS: Final = 16
+_NAME_BYTES: Final = _NAME_ITEMS * _ITEM_BYTES
+_RESULTS: Final = ("answered", "limited")
+_WIDTH: Final = _NAME_ITEMS + len(_RESULTS)
+
+
+class KeyCounters(Collector):
+    """Counts requests by the name of their key.
+
+    An array of int64 has an entry for each key: its name, NUL-padded UTF-8, then its counts. A worker that takes over
+    the slot of another goes on with the entries it finds there.
+    """
+
+    def __init__(self, counts: memoryview, all_counts: Callable[[], Iterable[memoryview]]) -> None:
+        """Count in `counts`; `all_counts` returns those of all workers. All are int64."""
+        self._counts, self._all_counts = counts, all_counts
+        self._offsets = {name: offset for offset, name in _entries(counts) if name != _OTHERS}
+        self._others = _MAX_KEYS * _WIDTH
+        self._write_name(self._others, _OTHERS)
+
+    def count(self, name: str, *, limited: bool) -> None:
+        """Count a request with the key of this name; `limited` if its rate limit refused it."""
+        offset = self._offsets.get(name)
+        if offset is None:
+            offset = self._add(name)
+        self._counts[offset + _NAME_ITEMS + limited] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the sums of all workers."""
+        total: Counter[tuple[str, str]] = Counter()
+        for counts in self._all_counts():
+            for offset, name in _entries(counts):
+                numbers = counts[offset + _NAME_ITEMS : offset + _WIDTH].tolist()
+                total.update({(name, result): number for result, number in zip(_RESULTS, numbers, strict=True)})
+        family = CounterMetricFamily(
+            "store_directory_key_requests", "Requests by API key and result.", labels=["key", "result"]
+        )
+        for labels, number in sorted(total.items()):
+            if number:
+                family.add_metric(labels, number)
+        yield family
+
+    def _add(self, name: str) -> int:
+        """Add an entry, and return its offset; that of the others if all entries are taken."""
+        offset = len(self._offsets) * _WIDTH
+        if offset >= self._others:
+            return self._others
+        self._write_name(offset, name)
+        self._offsets[name] = offset
+        return offset
+
+    def _write_name(self, offset: int, name: str) -> None:
+        """Write a name, truncated between two characters if it is too long."""
+        truncated = name.encode()[:_NAME_BYTES].decode("utf-8", "ignore").encode()
+        self._counts[offset : offset + _NAME_ITEMS] = memoryview(truncated.ljust(_NAME_BYTES, b"\0")).cast("q")
+
+
+def _entries(counts: memoryview) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the name of each entry."""
+    for offset in range(0, (_MAX_KEYS + 1) * _WIDTH, _WIDTH):
+        if counts[offset]:
+            yield offset, counts[offset : offset + _NAME_ITEMS].tobytes().rstrip(b"\0").decode("utf-8", "replace")
+
+
+_LABEL: Final = "process"
+
+
+class ProcessMetrics(Collector):
+    """The standard metrics of each process of a run, whichever worker is asked, from /proc.
+
+    With several, the label `process` is `parent` or the number of the worker, which its successor has, too.
+    """
+
+    def __init__(self, slot: WorkerSlot) -> None:
+        self._slot = slot
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the metrics of the processes that are alive; none where there is no /proc."""
+        families = dict[str, Metric]()
+        for name, pid in self._slot.processes().items():
+            labels = {} if self._slot.alone else {_LABEL: name}
+            for found in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+                family = families.setdefault(found.name, Metric(found.name, found.documentation, found.type))
+                for sample in found.samples:
+                    family.add_sample(sample.name, labels, sample.value)
+        return families.values()

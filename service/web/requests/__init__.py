@@ -1,1 +1,0 @@
-"""Requests: target and header fields."""

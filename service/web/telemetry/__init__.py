@@ -1,1 +1,0 @@
-"""Telemetry of requests: counters, counters by key, processes, the access log."""
