@@ -88,8 +88,9 @@ class Surroundings(msgspec.Struct, frozen=True):
     versions: dict[str, str]
 
     def __str__(self) -> str:
-        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"{self.made_at}, commit {self.commit}. {self.machine}. {versions}."
+        """Return all but the versions of packages, which are those of `constraints.txt` at the commit."""
+        versions = ", ".join(f"{name} {self.versions[name]}" for name in ("store-directory", "Python"))
+        return f"{self.made_at[:10]}, commit {self.commit}. {self.machine}. {versions}."
 
 
 def surroundings() -> Surroundings:

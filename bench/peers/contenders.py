@@ -126,8 +126,8 @@ def fastapi(data: Path, work: Path) -> Contender:
         ready="/ready",
         targets=targets,
         notes="One uvicorn worker with uvloop and httptools. Ignores the case of ASCII letters only; has only the "
-        "filters and orders that the shapes use. Places and words have their own path, over an R*Tree and FTS5. The "
-        "database is created in advance and read into memory at start-up, so its loading time is not comparable.",
+        "filters and orders that the shapes use. Places and words use an R*Tree and FTS5. The database is created in "
+        "advance, so its loading time is not comparable.",
     )
 
 
@@ -148,11 +148,9 @@ def roapi(data: Path, work: Path) -> Contender:
         command=lambda port: [program, "--config", str(configuration), "--addr-http", f"{HOST}:{port}", *ports],
         ready="/health",
         targets=_roapi_targets,
-        notes="Plain arrays of records: no total_count; matches and sorts by exact spelling; no authentication. REST "
-        "has no offset and sorts missing values first; SQL pages and sorts like the service. Each request uses the "
-        "cheapest interface that answers it correctly: companies its key-value store, which holds them encoded; first "
-        "pages in the default order REST; pages of 1,000 REST, as ranges of a column that numbers that order; all "
-        "others SQL with LIMIT and OFFSET. REST cannot filter by booleans, so is_open is text in its copy of the data.",
+        notes="Plain arrays of records: no total_count; matches and sorts by exact spelling; no authentication. Each "
+        "request uses the cheapest interface that answers it correctly: companies the key-value store, first pages in "
+        "the default order and pages of 1,000 REST, all others SQL.",
     )
 
 

@@ -119,17 +119,17 @@ class Bench(msgspec.Struct, frozen=True):
 
     def _compare_peer(self, ours: Server, peer: Server, shapes: Sequence[Shape]) -> None:
         """Compare the service and a peer on each shape that the peer supports, if it finds the same stores."""
-        name, unsupported = peer.contender.name, dict[str, list[str]]()
+        name, unsupported = peer.contender.name, dict[str, None]()
         for shape in shapes:
             _log(f"{name}: {shape.slug}")
             try:
                 self.report.peers.append(self._comparison(ours, peer, shape))
             except Unsupported as error:
-                unsupported.setdefault(str(error), []).append(shape.title)
+                unsupported[str(error)] = None
             except Failed as error:
                 self._not_measured(f"{name} failed on {shape.title}: {error}.")
-        for why, titles in unsupported.items():
-            self._not_measured(f"{name} does not support {'; '.join(titles)}: {why}.")
+        if unsupported:
+            self._not_measured(f"{name}, where it has no figures: {'; '.join(unsupported)}.")
 
     def _comparison(self, ours: Server, peer: Server, shape: Shape) -> Comparison:
         if shape.is_located:

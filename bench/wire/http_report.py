@@ -78,8 +78,7 @@ def markdown(report: Report) -> str:
     )
     tables = [made(report) for made in (_floors, _ratios, _peers, _loadings)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
-    missed = [f"Bound missed: {miss}." for miss in report.missed]
-    lines = "".join(f"- {line}\n" for line in (*notes, *report.not_measured, *missed))
+    lines = "".join(f"- {line}\n" for line in (*notes, *report.not_measured))
     return "\n".join(filter(None, (head, *tables, lines)))
 
 
@@ -107,7 +106,7 @@ def _ratios(report: Report) -> str:
             *(shapes[each.shape].title, f"{shapes[each.shape].requests:,}"),
             f"{shapes[each.shape].mean_bytes / 1000:,.1f} kB",
             *(f"{cost:,.1f}" for cost in each.medians("cpu_microseconds")),
-            *(*each.cpu_ratio.cells(), str(each.bound or "-")),
+            *(*each.cpu_ratio.cells(), f"{each.bound or '-'}{_missed(each)}"),
             *(f"{rate:,.0f}" for rate in each.medians("requests_per_second")),
         )
         for each in report.bare
@@ -128,7 +127,11 @@ def _peer(found: Comparison | None) -> str:
     if found is None:
         return "-"
     ratio, (_, rate) = found.rate_ratio, found.medians("requests_per_second")
-    return f"{rate:,.0f} ({ratio.median:,.2f}; {ratio.lowest:,.2f} to {ratio.highest:,.2f})"
+    return f"{rate:,.0f} ({ratio.median:,.2f}; {ratio.lowest:,.2f} to {ratio.highest:,.2f}{_missed(found)})"
+
+
+def _missed(found: Comparison) -> str:
+    return ", missed" if found.missed else ""
 
 
 def _loadings(report: Report) -> str:
