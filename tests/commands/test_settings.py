@@ -129,7 +129,6 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
         ("admin", "here", "'here' is not HOST:PORT"),
         ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
-        ("max_connections", "1000000000", "a process can have at most "),
         ("data", "ftp://user:the-secret@bucket/x", "ftp:// is not supported"),
         ("encoding", "klingon", "'klingon' is not the name of an encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),

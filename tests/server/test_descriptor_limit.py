@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.program import SECONDS, run
+from tests.program import PROGRAM, SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -17,11 +17,15 @@ print(raise_descriptor_limit({connections}), *resource.getrlimit(resource.RLIMIT
 """
 
 
+def run_limited(limits: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell after it has set limits."""
+    shell = f"{limits}; exec {shlex.join(command)}"
+    return subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
 def limited(limits: str, connections: int | None) -> list[int]:
     """Return the maximum of connections, and the new soft and hard limit, in a process with a shell's limits."""
-    code = _PRINT_LIMITS.format(connections=connections)
-    shell = f"{limits}; exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}"
-    done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, timeout=SECONDS, check=True)
+    done = run_limited(limits, sys.executable, "-c", _PRINT_LIMITS.format(connections=connections))
     return [int(number) for number in done.stdout.split()]
 
 
@@ -41,6 +45,6 @@ def test_the_soft_limit_is_raised_as_far_as_the_connections_need(
 
 
 def test_more_connections_than_the_hard_limit_allows_are_a_usage_error() -> None:
-    done = run("serve", "--max-connections", str(1 << 40))
+    done = run_limited("ulimit -n 2000", *PROGRAM, "serve", "--max-connections", "1745")
     assert done.returncode == 2
-    assert "--max-connections: a process can have at most " in done.stderr
+    assert "--max-connections: a process can have at most 1,744 (ulimit -Hn allows 2,000 descriptors)" in done.stderr
