@@ -54,7 +54,7 @@ mutation: bench/data/mutation/installed ## mutate the engine and check that a te
 	bench/data/mutation/venv/bin/python -m bench.mutation $(ARGS)
 
 fuzz: $(VENV)/fuzzing ## fuzz requests, random combinations of features and files; ARGS='--seconds 600 csv json' for longer, or some targets
-	$(BIN)/python -m fuzz $(ARGS)
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # Strict: a package that cannot be looked up is a failure, not one without faults.
 audit: $(VENV)/audited ## look the installed packages up among those with known vulnerabilities; needs the internet
@@ -121,7 +121,7 @@ bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .matrix .interop .deploy dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
+	rm -rf $(VENV) .matrix .interop .deploy dist .mypy_cache .ruff_cache .pytest_cache .hypothesis tests/fuzz/found
 
 # Which Python a program is, if it is new enough; nothing else is printed.
 OLDEST := 3, 11

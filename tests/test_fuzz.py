@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from fuzz.targets import TARGETS, Target
+from tests.fuzz.targets import TARGETS, Target
 
 each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 

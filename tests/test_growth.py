@@ -7,11 +7,11 @@ from math import inf
 import msgspec
 import pytest
 
-from fuzz.campaigns import measure_complexity
-from fuzz.complexity import Growth, Reader, judge
-from fuzz.cpu_time import cpu_time
-from fuzz.input_shapes import SERIAL, Alphabet, Shape
-from fuzz.readers import READERS
+from tests.fuzz.campaigns import measure_complexity
+from tests.fuzz.complexity import Growth, Reader, judge
+from tests.fuzz.cpu_time import cpu_time
+from tests.fuzz.input_shapes import SERIAL, Alphabet, Shape
+from tests.fuzz.readers import READERS
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def test_a_quadratic_regular_expression_is_found_by_cpu_time() -> None:
 
 
 def test_a_reader_that_comes_to_no_end_is_stopped_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.cpu_time.LONGEST_SECONDS", 0.1)
+    monkeypatch.setattr("tests.fuzz.cpu_time.LONGEST_SECONDS", 0.1)
     expression = re.compile(rb"(?:a|aa)+!")  # exponential
     with cpu_time() as work:
         verdict = judge(Reader(expression.match, Alphabet((b"a",))), 1, work)

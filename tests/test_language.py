@@ -12,7 +12,6 @@ ROOMS: Final = (
     "service",
     "tests",
     "docs",
-    "fuzz",
     "bench",
     "examples",
     "deploy",
@@ -23,7 +22,7 @@ ROOMS: Final = (
 )
 SUFFIXES: Final = {".py", ".md", ".toml", ".html", ".js", ".sh", ".yml", ".yaml", ".cfg", ".conf", ".vcl", ".lua", ""}
 # Data, what benchmarks and fuzzing write, and this list.
-EXCLUDED: Final = ("service/sampling/data", "bench/data", "bench/results", "fuzz/found", "tests/test_language.py")
+EXCLUDED: Final = ("service/sampling/data", "bench/data", "bench/results", "tests/fuzz/found", "tests/test_language.py")
 # A pattern -> what to write instead. `_` counts as a space, so that identifiers are checked too.
 REFUSED: Final = {
     r"lets? in": "accept, authenticate",

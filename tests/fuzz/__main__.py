@@ -1,9 +1,9 @@
-"""Fuzz everything that reads untrusted bytes: `python -m fuzz`.
+"""Fuzz everything that reads untrusted bytes: `python -m tests.fuzz`.
 
 First, hypothesis sends the service requests of any kind, and each response is compared with that of its model; and the
 properties of the tests are tried with random examples. Then running services get random requests. Then the CPU time of
 each reader is measured on inputs of n, 2n and 4n bytes. Then atheris fuzzes each target; its corpus and findings are in
-`fuzz/found`, where the next run continues.
+`tests/fuzz/found`, where the next run continues.
 """
 
 import sys
@@ -14,9 +14,9 @@ from typing import Final
 
 import click
 
-from fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity, try_properties
-from fuzz.readers import READERS
-from fuzz.targets import TARGETS
+from tests.fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity, try_properties
+from tests.fuzz.readers import READERS
+from tests.fuzz.targets import TARGETS
 
 _SECONDS: Final = 120
 _GROWTH_SECONDS: Final = 150

@@ -9,14 +9,14 @@ from typing import Final
 
 import msgspec
 
-from fuzz.alphabets import CHUNKS, CONDITIONS, FIELDS, FORWARDED, HEADS, ORIGINS, TRACES
-from fuzz.input_shapes import Alphabet, characters
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_FIELD_BYTES
 from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
 from service.web.site import make_site
 from tests.directory import write_directory
+from tests.fuzz.alphabets import CHUNKS, CONDITIONS, FIELDS, FORWARDED, HEADS, ORIGINS, TRACES
+from tests.fuzz.input_shapes import Alphabet, characters
 from tests.loaded import serve
 from tests.web.connections.harness import Wire
 from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, authentication

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from fuzz import alphabets, data, requests, search, seeds, unchecked_readers as unchecked
-from fuzz.input_shapes import Alphabet
+from tests.fuzz import alphabets, data, requests, search, seeds, unchecked_readers as unchecked
+from tests.fuzz.input_shapes import Alphabet
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fuzz.seeds import baked
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
@@ -37,6 +36,7 @@ from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from tests.engine import oracle
+from tests.fuzz.seeds import baked
 from tests.loading.data_files import read_batches
 
 

@@ -3,10 +3,10 @@
 import gzip
 from typing import Final
 
-from fuzz.input_shapes import SERIAL, Alphabet, characters
-from fuzz.seeds import archives, packed
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
 from service.web.http.header_fields import MAX_CHARACTERS
+from tests.fuzz.input_shapes import SERIAL, Alphabet, characters
+from tests.fuzz.seeds import archives, packed
 
 _MARKS: Final = "\u0301\u0316".encode()  # combining marks, in another order than the canonical one
 _GZIPPED: Final = [gzip.compress(text, mtime=0) for text in (b"", b"a", b"a" * 1000)]

@@ -1,4 +1,4 @@
-"""Fuzz one target with atheris: `python -m fuzz.atheris_harness TARGET [option of libFuzzer]…`.
+"""Fuzz one target with atheris: `python -m tests.fuzz.atheris_harness TARGET [option of libFuzzer]…`.
 
 It stops at the first finding, which it writes to a file.
 """
@@ -8,7 +8,7 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["service"]):
-    from fuzz.targets import TARGETS
+    from tests.fuzz.targets import TARGETS
 
 if __name__ == "__main__":
     name, *options = sys.argv[1:]

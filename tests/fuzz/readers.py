@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
-from fuzz.complexity import Reader
-from fuzz.raw_connection import PIECES, REQUESTS, sending
-from fuzz.targets import TARGETS
 from service.web.connections.limits import RECEIVE_BYTES
+from tests.fuzz.complexity import Reader
+from tests.fuzz.raw_connection import PIECES, REQUESTS, sending
+from tests.fuzz.targets import TARGETS
 
 _STEPS: Final = (1, 7, 64)  # bytes of a piece
 READERS: Final[Mapping[str, Reader]] = {

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from fuzz.input_shapes import Alphabet, Shape
+from tests.fuzz.input_shapes import Alphabet, Shape
 
 Read = Callable[[bytes], object]
 # Returns the CPU time of a reader on an input, in seconds; infinity if it was stopped.

@@ -13,11 +13,11 @@ from typing import Final
 
 import msgspec
 
-from fuzz.complexity import Reader, measure
-from fuzz.cpu_time import cpu_time
-from fuzz.targets import Target
 from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.session import run_session
+from tests.fuzz.complexity import Reader, measure
+from tests.fuzz.cpu_time import cpu_time
+from tests.fuzz.targets import Target
 
 _MAX_RUN_SECONDS: Final = 10
 _MAX_MIB: Final = 1_024
@@ -109,7 +109,7 @@ def fuzz(name: str, target: Target, *, runs: int, seconds: int) -> Campaign:
     command = [
         sys.executable,
         "-m",
-        "fuzz.atheris_harness",
+        "tests.fuzz.atheris_harness",
         name,
         *limits,
         *bounds,
@@ -125,13 +125,13 @@ def fuzz(name: str, target: Target, *, runs: int, seconds: int) -> Campaign:
 
 def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a command; its standard error goes to its output."""
-    return subprocess.run(  # noqa: S603 - of our own
+    return subprocess.run(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
         env=environment,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         encoding="utf-8",
         errors="replace",
     )
