@@ -14,8 +14,8 @@ import pytest
 
 from service.publishing.object_store import ObjectUrl, StoreError, upload
 from tests.interop.software import installed, running
-from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, set_variables
 from tests.program import eventually
+from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, set_variables
 
 READER: Final = ("hush-reader", "hush-reader-secret")
 Ports = Callable[[], int]

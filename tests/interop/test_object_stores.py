@@ -11,9 +11,9 @@ from service.publishing.object_store import ObjectTransport, ObjectUrl, StoreErr
 from service.publishing.source import Unavailable
 from tests.interop.object_servers import MOTO, RCLONE, READER, SEAWEEDFS, ObjectServer, object_server, put
 from tests.interop.software import TOOLS
-from tests.object_stores.following import BAKED, FIRST, SECOND, baked, follow
-from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
 from tests.program import run
+from tests.publishing.following import BAKED, FIRST, SECOND, baked, follow
+from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
 
 # What boto3 imports, installed beside the servers.
 BOTO3 = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six.py", "urllib3")

@@ -1,6 +1,7 @@
-"""Two baked files, and a transport that holds the first."""
+"""Two baked files, a transport that holds the first, and a server that speaks S3."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from service.publishing import local_source as verified_files
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
-from tests.sources.fake_transport import FakeTransport
+from tests.publishing.fake_transport import FakeTransport
+from tests.publishing.s3_server import S3Server, s3_server
 
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
@@ -52,3 +54,10 @@ def other(editions: tuple[bytes, bytes]) -> bytes:
 @pytest.fixture
 def remote(one: bytes) -> FakeTransport:
     return FakeTransport(one)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+    """Return a server that speaks S3, with its variables in the environment."""
+    with s3_server(monkeypatch) as running:
+        yield running

@@ -15,7 +15,7 @@ from service.publishing.object_store import ObjectTransport
 from service.publishing.remote_files import RemoteBakedFile
 from service.publishing.source import Fetched, Unavailable
 from service.publishing.transport import CutOff
-from tests.sources.origin import (
+from tests.publishing.origin import (
     LAST_MODIFIED,
     Behaviour,
     Exchange,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from service.publishing.object_store import ObjectUrl, open_store
-from tests.object_stores.following import BAKED, FIRST, SECOND, baked, follow, served
-from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.program import eventually, run_here, serving, started
+from tests.publishing.following import BAKED, FIRST, SECOND, baked, follow, served
+from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.run.generations import STORES
 
 pytestmark = pytest.mark.process

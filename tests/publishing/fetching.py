@@ -9,7 +9,7 @@ import pytest
 from service.dataset import Rejected, Safeguards
 from service.publishing.remote_files import RemoteBakedFile
 from service.publishing.source import Check, Fetched, Source, Unavailable
-from tests.sources.fake_transport import FakeTransport
+from tests.publishing.fake_transport import FakeTransport
 
 URL: Final = "https://origin.example/set.baked"
 

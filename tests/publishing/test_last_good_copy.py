@@ -17,9 +17,9 @@ from service.publishing.source import Unavailable
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
+from tests.publishing.fake_transport import FakeTransport, alternating, failing, unframed
+from tests.publishing.fetching import URL, Fetcher
 from tests.sampling.test_sample import small_disk
-from tests.sources.fake_transport import FakeTransport, alternating, failing, unframed
-from tests.sources.fetching import URL, Fetcher
 
 pytestmark = pytest.mark.process
 
@@ -372,7 +372,7 @@ async def test_a_process_killed_at_any_step_leaves_a_valid_copy_or_none(
     cache, fetched, found = tmp_path / "cache", tmp_path / "fetched", []
     for name, content in zip("01", editions, strict=True):
         (tmp_path / name).write_bytes(content)
-    with killable("tests.sources.killed:fetch_twice", cache, tmp_path / "0", tmp_path / "1") as run:
+    with killable("tests.publishing.killed:fetch_twice", cache, tmp_path / "0", tmp_path / "1") as run:
         for step in count(1):
             killed = await asyncio.to_thread(run, step)
             entry = LastGoodCopy(cache, URL, name=URL).load(fetched)

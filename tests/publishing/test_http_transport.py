@@ -17,7 +17,7 @@ from service.publishing.remote_files import RemoteBakedFile
 from service.publishing.source import Fetched, Unavailable
 from service.publishing.transport import CutOff
 from tests.program import SECONDS
-from tests.sources.origin import (
+from tests.publishing.origin import (
     LAST_MODIFIED,
     Behaviour,
     Origin,

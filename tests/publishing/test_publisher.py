@@ -14,7 +14,7 @@ from service.dataset import Rejected
 from service.publishing import publisher
 from service.publishing.source import Unavailable
 from service.publishing.workspace import Publication, Workspace, workspace
-from tests.snapshot.scripted import Published, Script, fetched
+from tests.publishing.scripted import Published, Script, fetched
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from service.publishing.object_store import ObjectUrl, StoreError, upload
-from tests.object_stores.s3_server import BUCKET, Handler, S3Server, refusing
 from tests.program import eventually
+from tests.publishing.s3_server import BUCKET, Handler, S3Server, refusing
 
 pytestmark = pytest.mark.process
 TO = ObjectUrl("s3", BUCKET, "a/file")

@@ -6,8 +6,8 @@ from pathlib import Path
 from service.background import silent
 from service.dataset import Safeguards
 from service.publishing.remote_files import RemoteBakedFile
-from tests.sources.fake_transport import FakeTransport, alternating
-from tests.sources.fetching import URL
+from tests.publishing.fake_transport import FakeTransport, alternating
+from tests.publishing.fetching import URL
 
 
 def fetch_twice(cache: str, *editions: str) -> None:

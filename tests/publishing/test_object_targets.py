@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked_file import load_baked
-from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, refusing
 from tests.program import run_here
+from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, refusing
 from tests.run.generations import Generation
 
 pytestmark = pytest.mark.process

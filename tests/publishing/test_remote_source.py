@@ -17,8 +17,7 @@ from service.publishing.transport import RemoteFile
 from tests.baking.random_data_sets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
-from tests.sampling.test_sample import small_disk
-from tests.sources.fake_transport import (
+from tests.publishing.fake_transport import (
     FakeTransport,
     Response,
     chunked,
@@ -29,7 +28,8 @@ from tests.sources.fake_transport import (
     honest,
     unframed,
 )
-from tests.sources.fetching import URL, Fetcher
+from tests.publishing.fetching import URL, Fetcher
+from tests.sampling.test_sample import small_disk
 
 HTML = b"<!DOCTYPE html><title>Log in</title>"
 

@@ -14,10 +14,10 @@ from service.dataset import InvalidRecords, ReadOptions, Rejected
 from service.publishing.remote_files import RemoteFolder
 from service.publishing.source import Unavailable
 from service.publishing.workspace import Publication, Workspace
+from tests.publishing.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed
+from tests.publishing.fetching import Fetcher
 from tests.run.generations import COMPANIES, MANIFEST, STORES, Generation
 from tests.sampling.test_sample import small_disk
-from tests.sources.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed
-from tests.sources.fetching import Fetcher
 
 URL = "https://user:hush@origin.example/data/?token=hush"
 NAME = "https://origin.example/data/"
