@@ -46,8 +46,8 @@ from service.web.pipeline import (
     routes as request_parameters,
 )
 from service.web.pipeline.app import SHORT_BYTES
-from service.web.pipeline.response_cache import RecentAnswers
-from tests.baking.random_data_sets import loaded, random_data_set
+from service.web.pipeline.response_cache import ResponseCache
+from tests.baking.random_datasets import loaded, random_dataset
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
@@ -190,7 +190,7 @@ class Asked:
         records = [store(f"s{number:04}", name=f"{number * 7919 % 10_007:05}") for number in range(stores)]
         snapshots.current = snapshot(write_directory(folder, records))
         self._route = record_routes(ServedData(snapshots, Settings()))[0]
-        self._recent = RecentAnswers(snapshots, 1 << 30, lambda _: None)
+        self._recent = ResponseCache(snapshots, 1 << 30, lambda _: None)
 
     @property
     def counted(self) -> int:
@@ -246,7 +246,7 @@ def test_errors_are_as_if_they_had_not_been() -> None:
 
 
 def test_what_requests_leave_in_a_table_is_bounded(tmp_path: Path) -> None:
-    dataset = loaded(random_data_set((40, 12, 5, 4)).write(tmp_path / "data"))
+    dataset = loaded(random_dataset((40, 12, 5, 4)).write(tmp_path / "data"))
     table, parser = dataset.stores, QueryParser(STORES)
     caches = [each for each in vars(table).values() if isinstance(each, BoundedCache)]
     assert len(caches) == 5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import company, store, write_directory
 from tests.program import serving
 

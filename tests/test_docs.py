@@ -67,7 +67,7 @@ from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.counters import Counters
 from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
 from service.web.site import make_site
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run_here
 from tests.recording import check_figures
@@ -631,7 +631,7 @@ FIGURES: Final = {
         read nothing for {web.connections.limits.READING_SECONDS} seconds
         of more than {web.pipeline.app.SHORT_BYTES!K} KiB
         {engine.select._BATCH_ROWS} records or {engine.select._BATCH_BYTES!K} KiB
-        more than {engine.columns.long_work.MOST_ROWS:,} rows
+        more than {engine.columns.row_budget.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}
         descriptors less {server.listener._RESERVE}
         has {web.connections.limits.ADMIN_CONNECTIONS} connections of its own""",

@@ -31,7 +31,7 @@ from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http.request import Request as Received, RequestFields
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
-from service.web.pipeline.response_cache import RecentAnswers
+from service.web.pipeline.response_cache import ResponseCache
 from service.web.pipeline.routes import Call, Parse, RequestParameters, ResourceRoute, Routes, parser
 from service.web.site import make_site
 
@@ -83,7 +83,7 @@ class Pipeline(msgspec.Struct, frozen=True):
     routes: Routes
     authenticate: Authenticate
     parse: Parse
-    recent: RecentAnswers
+    recent: ResponseCache
 
     def asked(self, target: Target) -> RequestParameters:
         """Return the parameters of a target."""
@@ -111,7 +111,7 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
         routes=Routes(record_routes(ServedData(holder, Settings()))),
         authenticate=authenticate,
         parse=targets[0].new_parser(),
-        recent=RecentAnswers(holder, _CACHED_BYTES, lambda _: None),
+        recent=ResponseCache(holder, _CACHED_BYTES, lambda _: None),
     )
 
 

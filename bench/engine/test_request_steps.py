@@ -114,7 +114,7 @@ def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
         received = request(target)
         route, call = pipeline.call(target, received.fields)
         asyncio.run(pipeline.recent.answer(route, call.segment, received))
-        return partial(pipeline.recent.given, received.line, received.fields)
+        return partial(pipeline.recent.get, received.line, received.fields)
 
     return prepare
 

@@ -103,10 +103,10 @@ def main(*, minutes: float, every: float, stores: int, workers: tuple[int, ...])
 
 
 @contextmanager
-def _served(data_set: Sample, form: Form, workers: int, cores: tuple[int, int]) -> Iterator[Run]:
+def _served(dataset: Sample, form: Form, workers: int, cores: tuple[int, int]) -> Iterator[Run]:
     """Start a service."""
-    made = editions(data_set)
-    with publish_in_turn(data_set, made, form) as data, running(with_workers(data.path, workers), *cores) as server:
+    made = editions(dataset)
+    with publish_in_turn(dataset, made, form) as data, running(with_workers(data.path, workers), *cores) as server:
         with connected(server, workers):
             pids = members(server.pid)
         name = f"{form}, {workers} worker{'s' * (workers > 1)}"

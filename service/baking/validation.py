@@ -54,7 +54,7 @@ def check_table(resource: Resource, table: Table, progress: Progress = silent) -
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
         rows = pool.submit(_check_rows, resource, table.rows, progress)
         text = pool.submit(_check_text_index, f"{name}/text", table.text)
-        columns = pool.map(validate_column, names, table.columns.values())
+        columns = pool.map(check_column, names, table.columns.values())
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
@@ -94,7 +94,7 @@ def check_spellings(name: str, table: Table, field: str) -> None:
         sleep(_TURN_SECONDS)
 
 
-def validate_identifiers(resource: Resource, table: Table) -> None:
+def check_identifiers(resource: Resource, table: Table) -> None:
     """Check that each row has the identifier in its column. Raises `DamagedFile`."""
     decode, key = msgspec.json.Decoder(resource.record).decode, table.columns[resource.identifier]
     for number in range(len(table)):
@@ -103,7 +103,7 @@ def validate_identifiers(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {number} of {resource.name} has another identifier than its column")
 
 
-def validate_projection(resource: Resource, table: Table) -> None:
+def check_projection(resource: Resource, table: Table) -> None:
     """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
     if (locations := table.locations) is None:
         return
@@ -183,7 +183,7 @@ def _check_offsets(name: str, strings: StringArray) -> None:
         raise DamagedFile(f"the offsets of {name} are not ascending")
 
 
-def validate_column(name: str, column: Column) -> None:
+def check_column(name: str, column: Column) -> None:
     """Check the codes, order, starts and values of a column. Raises `DamagedFile`."""
     _check_order(name, column)
     if column.values is not None:
@@ -246,7 +246,7 @@ def check_locations(name: str, locations: Locations) -> None:
 def check_z_order(name: str, locations: Locations) -> None:
     """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
 
-    That codes and coordinates are those of the locations is checked by `validate_projection` only: of 1,000,000 rows it
+    That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
     takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
     z_order = locations.z_order

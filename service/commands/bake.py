@@ -8,8 +8,8 @@ import click
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
-from service.baking.validation import validate_identifiers, validate_projection
-from service.commands.errors import data_set_error
+from service.baking.validation import check_identifiers, check_projection
+from service.commands.errors import dataset_error
 from service.commands.options import DATA, TARGET, SettingOption, Target, check_read_options, check_target, local_file
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
@@ -71,7 +71,7 @@ def bake(data: Path, file: Target, *, memory: int, **values: Any) -> None:
             settings.safeguards.check(dataset.totals)
             write_baked(dataset, local)
     except Rejected as rejected:
-        raise data_set_error(str(data), rejected) from rejected
+        raise dataset_error(str(data), rejected) from rejected
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     except MemoryError:
@@ -88,8 +88,8 @@ def verify(file: Path) -> None:
     try:
         dataset = load_baked(file)
         for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
-            validate_identifiers(resource, table)
-            validate_projection(resource, table)
+            check_identifiers(resource, table)
+            check_projection(resource, table)
     except Rejected as rejected:
         raise click.ClickException(str(rejected)) from rejected
     except DamagedFile as damage:

@@ -10,7 +10,7 @@ from service.access.key_file import KeyFileError, KeyFileMissing
 from service.dataset import Rejected
 
 
-def data_set_error(source: str, rejected: Rejected) -> click.ClickException:
+def dataset_error(source: str, rejected: Rejected) -> click.ClickException:
     """Return the error for a data set that cannot be served."""
     lines = [f"the data set in {source} is rejected: {rejected}", rejected.rejection.hint]
     return click.ClickException("\n".join(filter(None, lines)))

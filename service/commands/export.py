@@ -8,7 +8,7 @@ import click
 
 from service.baking.baked_file import load_baked
 from service.baking.layout import DamagedFile
-from service.commands.errors import data_set_error
+from service.commands.errors import dataset_error
 from service.commands.options import (
     DATA,
     TARGET,
@@ -84,7 +84,7 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
             parsed = _parse(served, ending, query)
             count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
     except Rejected as rejected:
-        raise data_set_error(str(data), rejected) from rejected
+        raise dataset_error(str(data), rejected) from rejected
     except DamagedFile as damage:
         raise click.ClickException(f"{data}: {damage}") from damage
     except OSError as error:

@@ -10,7 +10,7 @@ from service.commands.options import DATA, SettingOption, check_read_options
 from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
-from service.reading.files.data_files import FileSet, alike_files, read_data_set
+from service.reading.files.data_files import FileSet, alike_files, read_dataset
 from service.reading.files.records import opener
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.toml import array, quoted
@@ -55,7 +55,7 @@ def mapping(data: Path, **values: Any) -> None:
 
 def _read(data: Path, options: ReadOptions) -> FileSet:
     """Return the files of a data set; if it has several of stores that no mapping declares, as one would."""
-    found = read_data_set(data, options=options)
+    found = read_dataset(data, options=options)
     if STORES.name in found.files or not (patterns := alike_files(data)):
         return found
-    return read_data_set(data, options=options, mapping=DataMapping(files={STORES.name: patterns}))
+    return read_dataset(data, options=options, mapping=DataMapping(files={STORES.name: patterns}))

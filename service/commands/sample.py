@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from service.sampling.sample_dataset import DataSetExists, SampleFormat, write_sample
+from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
 from service.server.console import shown_progress
 
 _number = partial(click.option, metavar="N", type=click.IntRange(0), show_default=True)
@@ -41,7 +41,7 @@ def sample(folder: Path, *, stores: int, companies: int, seed: int, file_format:
             )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    except DataSetExists as error:
+    except DatasetExists as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{folder}: {error.strerror}") from error

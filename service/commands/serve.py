@@ -19,7 +19,7 @@ from service.access.api_key import is_mistyped, new_key, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.baked_file import FORMAT
-from service.commands.errors import data_set_error, key_file_error, spool_error
+from service.commands.errors import dataset_error, key_file_error, spool_error
 from service.commands.options import (
     GroupedCommand,
     SettingOption,
@@ -193,7 +193,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         else:
             uvloop.run(run(plan, single_slot(), public, admin))
     except Rejected as rejected:
-        raise data_set_error(source.name, rejected) from rejected
+        raise dataset_error(source.name, rejected) from rejected
     finally:
         public.clean_up()
 
@@ -225,7 +225,7 @@ def _unreadable(source: Source) -> Iterator[str]:
         try:
             open_container(Path(source.name))
         except FileError as error:
-            yield data_set_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
+            yield dataset_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
         except OSError as error:  # of temporary files for a large archive
             yield spool_error(error).message
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, expand, merge
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.geography.areas import box_area, circle_area
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
@@ -108,7 +108,7 @@ class ListPredicate(msgspec.Struct, frozen=True, eq=False):
 
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
-    announce(_FINDING * len(criteria.terms))
+    spend(_FINDING * len(criteria.terms))
     found: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
     if table.locations is not None and criteria.circle is not None:
         found.append(circle_area(table.locations, criteria.circle))
@@ -123,7 +123,7 @@ def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate | List
 
 
 def _predicate(table: Table, query_filter: Filter) -> Predicate | ListPredicate:
-    announce(_FINDING * len(query_filter.keys))
+    spend(_FINDING * len(query_filter.keys))
     column, lists = table.columns[query_filter.field], table.lists.get(query_filter.field)
     if lists is not None:
         return ListPredicate(column, lists.having(query_filter.keys))

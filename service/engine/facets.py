@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, expand
-from service.engine.columns.long_work import announce
 from service.engine.columns.ranking import ListTexts
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowBitmap, RowList, unpack
 from service.engine.conditions import Predicate
 from service.engine.row_json import decode_rows, members
@@ -49,7 +49,7 @@ class Matches:
         """Return the `Facet` of a field as JSON. Recent facets are cached."""
         facet = self._table.facets.get((self._criteria, name))
         if facet is None:
-            announce(self._table.columns[name].null_code)
+            spend(self._table.columns[name].null_code)
             counted = _facet(self._table, name, *self._count(name), total=self._total)
             encoded = _ENCODE(counted)
             facet = msgspec.Raw(encoded)
@@ -60,7 +60,7 @@ class Matches:
         """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
         column = self._table.columns[name]
         if self._total < column.null_code and not are_many(self._total, self._table):
-            announce(self._total)
+            spend(self._total)
             return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
         return None, self._count_all(name)
 
@@ -112,7 +112,7 @@ class Matches:
     @cached_property
     def _mask(self) -> NDArray[np.bool_]:
         """For each row whether it matches."""
-        announce(len(self._table))
+        spend(len(self._table))
         if isinstance(self._found, RowBitmap):
             return unpack(self._found.bitmap, len(self._table))
         mask = np.zeros(len(self._table), np.bool_)
@@ -122,7 +122,7 @@ class Matches:
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
     """Return how often each value of a field occurs in some rows, by code."""
-    announce(len(rows))
+    spend(len(rows))
     return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
 
 
@@ -153,7 +153,7 @@ def _spellings(table: Table, name: str, values: _Numbers) -> list[object]:
         return read_spellings(table, name, values)
     kept = table.spellings.get(name)
     if kept is None:
-        announce(_READING * count)
+        spend(_READING * count)
         kept = table.spellings[name] = read_spellings(table, name, np.arange(count))
     return [kept[value] for value in values.tolist()]
 
@@ -165,7 +165,7 @@ def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
         return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
     rows, places = np.unique(_first_rows(column, lists, values), return_inverse=True)
     codes = column.codes[rows].astype(np.intp)
-    announce(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
+    spend(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
     read = [_by_key(value) for value in _members(table, rows, name)]
     return [
         read[place][lists.keys[value].decode()] for place, value in zip(places.tolist(), values.tolist(), strict=True)
@@ -185,7 +185,7 @@ def _spelled(value: bytes) -> object:
 def _first_rows(column: Column, lists: ListTexts, texts: _Numbers) -> Rows:
     """Return the first row with each of some texts of lists."""
     starts, counts = lists.starts[texts], lists.starts[texts + 1] - lists.starts[texts]
-    announce(int(counts.sum()))
+    spend(int(counts.sum()))
     having = lists.lists[expand(starts, counts)]
     first: Rows = np.minimum.reduceat(column.order[column.starts[having]], counts.cumsum() - counts)
     return first

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowList, Selection
 from service.engine.facets import Matches
 from service.engine.geography.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
@@ -18,7 +18,7 @@ from service.engine.row_csv import header, lines
 from service.engine.row_json import (
     DECODED_BYTES,
     Distances,
-    decode_announced,
+    decode_within_budget,
     distances,
     encoded,
     features,
@@ -131,7 +131,7 @@ def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     clusters = _clusters(table, query)
     single, offsets = (clusters.counts == 1).nonzero()[0], table.rows.offsets
     rows = clusters.rows[single]
-    announce(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)
+    spend(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)
     properties = _properties(table, clusters, single)
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
     return wrap_clusters(encoded(points), properties)
@@ -142,7 +142,7 @@ def _properties(table: Table, clusters: Clusters, single: Places) -> list[bytes]
     properties = encoded(clusters.counts.tolist())
     for start in range(0, len(single), _DECODED):
         places = single[start : start + _DECODED]
-        stores = decode_announced(table.json(clusters.rows[places]), STORE_MEMBERS)
+        stores = decode_within_budget(table.json(clusters.rows[places]), STORE_MEMBERS)
         for place, store in zip(places.tolist(), encoded(stores), strict=True):
             properties[place] = b"1," + store[1:-1]
     return properties

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.geography.locations import Locations
 from service.engine.table import Table
 from service.model.query import Query
@@ -40,7 +40,7 @@ def project_lines(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) ->
 def _records(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     if names in _decoders or len(_decoders) < _MAX_DECODERS:
         return decode_rows(rows, names)
-    announce(sum(map(len, rows)) // DECODED_BYTES)
+    spend(sum(map(len, rows)) // DECODED_BYTES)
     records = _DECODE(b"".join((b"[", *rows, b"]")))
     return [_some_members(record, names) for record in records]
 
@@ -63,12 +63,12 @@ def members(records: Iterable[Any], name: str) -> Iterator[bytes]:
 
 def decode_rows(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     """Return rows as structs of some members, each as encoded."""
-    announce(sum(map(len, rows)) // DECODED_BYTES)
-    return decode_announced(rows, names)
+    spend(sum(map(len, rows)) // DECODED_BYTES)
+    return decode_within_budget(rows, names)
 
 
-def decode_announced(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
-    """Return rows as structs of some members, each as encoded; that they are decoded was announced."""
+def decode_within_budget(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
+    """Return rows as structs of some members, each as encoded; the caller has spent the budget for decoding."""
     decoder = _decoders.get(names)
     if decoder is None:
         parts = [(name.removeprefix(PREFIX), Raw) for name in names if name.startswith(PREFIX)]

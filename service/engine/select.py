@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     Bitmap,
     ListedRows,
@@ -127,14 +127,14 @@ def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """
     found = None if order == table.order_by else table.found.get((criteria, table.order_by))
     if isinstance(found, RowBitmap):
-        announce(len(table))
+        spend(len(table))
         return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
     if found is not None:
         return found
     fewest, *others = conditions(table, criteria)
     if are_many(fewest.count, table):
         return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
-    announce(fewest.count * (1 + len(others)))
+    spend(fewest.count * (1 + len(others)))
     if order == DISTANCE and isinstance(fewest, Area):
         return _find_inside(fewest, others)
     rows = fewest.rows()
@@ -180,7 +180,7 @@ def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
     """Return rows, ascending, by code, ties by row. Of many, one integer of both is sorted ten times as fast."""
     if len(rows) < _MANY_ROWS:
         return rows.take(np.argsort(codes, kind="stable"))
-    announce(len(rows))
+    spend(len(rows))
     both = np.sort(codes.astype(np.int64) << _ROW_BITS | rows)
     return (both & _ROW_MASK).astype(np.int32)
 
@@ -215,7 +215,7 @@ def _bitmap_of(table: Table, filtered: Predicate, order: str) -> Bitmap:
 
 def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:
     """Return the bitmap of the rows that match all of some conditions, by position in an order."""
-    announce(len(table) * len(conditions))
+    spend(len(table) * len(conditions))
     areas = [condition for condition in conditions if isinstance(condition, Area)]
     by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
     in_order = []

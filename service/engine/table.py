@@ -8,8 +8,8 @@ import msgspec
 
 from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import Column, Rows, StringArray
-from service.engine.columns.long_work import announce
 from service.engine.columns.ranking import ListTexts
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, ListedRows, RowBitmap, RowList, Selection, pack
 from service.engine.geography.distance_order import NearestRows
 from service.engine.geography.locations import Locations
@@ -124,7 +124,7 @@ class Table:
         """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
         bitmap = self._bitmaps.get((field, code, sort_by))
         if bitmap is None:
-            announce(len(self))
+            spend(len(self))
             mask = self.columns[field].codes == code
             bitmap = pack(mask if sort_by == self.order_by else mask.take(self.order(sort_by)))
             self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import KEY_END, Column, Rows, StringArray, expand, narrow
-from service.engine.columns.long_work import announce
 from service.engine.columns.ranking import Codes, keep, rank, spooled
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, is_dense, is_set, least_dense, pack, positions, unpack, word_count
 from service.model.words import Term, words
 from service.spool import Spool, Spools
@@ -78,7 +78,7 @@ class TextIndex:
             return bitmap
         cached = self._bitmaps.get(match.term)
         if cached is None:
-            announce(len(match.postings) + (1 + len(match.dense)) * self.length // _PACKED_PART)
+            spend(len(match.postings) + (1 + len(match.dense)) * self.length // _PACKED_PART)
             cached = reduce(np.bitwise_or, match.dense, pack(match.mask_of_postings()))
             self._bitmaps.put(match.term, cached, cached.nbytes)
         return cached
@@ -121,7 +121,7 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
             return is_set(self.bitmap(), rows)
         found = [is_set(bitmap, rows) for bitmap in self.dense]
         if len(self.postings):
-            announce(len(self.postings))
+            spend(len(self.postings))
             found.append(_are_in(rows, self.postings if self.word_count == 1 else np.sort(self.postings)))
         return reduce(np.logical_or, found) if found else np.zeros(len(rows), np.bool_)
 

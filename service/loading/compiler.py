@@ -155,12 +155,12 @@ class Compiler:
             identifiers = cast("Sequence[str]", columns[COMPANIES.identifier].values)
             self.identifiers.update(compress(identifiers, diagnostics.valid))
             self._parents.update(self._parent_references(columns, diagnostics))
-        if batch.watched:
+        if batch.status_columns:
             is_open = [
                 is_valid and flag is True
                 for is_valid, flag in zip(diagnostics.valid, columns[self._flag].values, strict=True)
             ]
-            self._closed_columns.add(batch.watched, is_open, diagnostics, len(self._places) - len(is_open))
+            self._closed_columns.add(batch.status_columns, is_open, diagnostics, len(self._places) - len(is_open))
         self.as_of = batch.as_of or self.as_of
         self._unused_names.add(batch, self._file)
         errors = diagnostics.errors

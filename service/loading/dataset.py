@@ -24,7 +24,7 @@ from service.loading.compiler import Compiler
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError
-from service.reading.files.data_files import FileSet, StoredFile, read_data_set
+from service.reading.files.data_files import FileSet, StoredFile, read_dataset
 from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import holds_data
 from service.reading.files.records import RecordReader
@@ -79,7 +79,7 @@ def load(  # noqa: PLR0913 - what a data set depends on
     the records and the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
     """
     with _garbage_collector_paused():
-        files = read_data_set(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
+        files = read_dataset(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
         loaded = _load(files, progress)
     return msgspec.structs.replace(loaded, path=path, options=options)
 

@@ -119,8 +119,8 @@ class Workspace:
             self._leader = os.open(self.folder / "leader", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         return try_lock(self._leader)
 
-    def first(self, event: str) -> bool:
-        """Return whether this call is the first of the run for an event."""
+    def claim(self, event: str) -> bool:
+        """Claim an event of the run; return False if another process has it."""
         try:
             (self.folder / event).touch(exist_ok=False)
         except FileExistsError:

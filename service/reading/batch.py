@@ -64,14 +64,14 @@ class UnusedName(msgspec.Struct, frozen=True):
 class Batch(msgspec.Struct, frozen=True, eq=False):
     """Consecutive records of a file, by column.
 
-    numbers     the number of each record in the file, from 1
-    columns     field -> the cell of each record
-    lines       returns the line on which each record begins, from 1, or None; it holds no cells
-    unreadable  the records without cells; `numbers` does not include them
-    unused      the columns or members that are not fields
-    watched     those of them that speak of open and closed, with their cells
-    as_of       the day that its closing dates were compared with; None if it has none
-    done        how much of the file has been read, of `total`
+    numbers         the number of each record in the file, from 1
+    columns         field -> the cell of each record
+    lines           returns the line on which each record begins, from 1, or None; it holds no cells
+    unreadable      the records without cells; `numbers` does not include them
+    unused          the columns or members that are not fields
+    status_columns  unused columns that may say whether a store is open -> their cells
+    as_of           the day that its closing dates were compared with; None if it has none
+    done            how much of the file has been read, of `total`
     """
 
     numbers: Sequence[int]
@@ -81,7 +81,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     unused: Sequence[UnusedName]
     done: int
     total: int
-    watched: Mapping[str, Sequence[Cell]] = {}
+    status_columns: Mapping[str, Sequence[Cell]] = {}
     as_of: date | None = None
 
 

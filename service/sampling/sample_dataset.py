@@ -79,14 +79,14 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-__all__ = ["DataSetExists", "SampleFormat", "write_sample"]
+__all__ = ["DatasetExists", "SampleFormat", "write_sample"]
 
 Item = TypeVar("Item")
 
 _PROGRESS_EVERY: Final = 10_000
 
 
-class DataSetExists(Exception):
+class DatasetExists(Exception):
     """The folder holds a data set already."""
 
 
@@ -103,7 +103,7 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
 
     Companies are held in memory, stores are streamed. The folder is created if it is missing. Both files get their
     names when both are complete, and neither after an error or interrupt. Raises ValueError for invalid numbers,
-    DataSetExists if the folder holds a data set, and OSError.
+    DatasetExists if the folder holds a data set, and OSError.
     """
     _check_numbers(stores=stores, companies=companies, seed=seed)
     _check_folder(folder)
@@ -132,7 +132,7 @@ def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
 def _check_folder(folder: Path) -> None:
     for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
         for path in sorted(folder.glob(name)):
-            raise DataSetExists(f"{path} exists: choose another folder, or remove the data set that is there")
+            raise DatasetExists(f"{path} exists: choose another folder, or remove the data set that is there")
 
 
 def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:

@@ -165,7 +165,7 @@ async def _listening(plan: ServeSetup, site: "Site", public: Listener, admin: Li
     connections = plan.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
-    if plan.workspace.first("listening"):
+    if plan.workspace.claim("listening"):
         plan.announcement.listening()
     try:
         yield
@@ -197,7 +197,7 @@ async def _announce(plan: ServeSetup, holder: SnapshotHolder) -> None:
     """Report that the service is ready once every worker has data, unless another worker has reported it."""
     while holder.loading:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
-    if holder.current is not None and plan.workspace.first("ready"):
+    if holder.current is not None and plan.workspace.claim("ready"):
         plan.manager.ready()
         plan.announcement.ready(holder.current)
 
@@ -210,7 +210,7 @@ async def _beat(heartbeat: Callable[[], None]) -> None:
 
 async def _check_rate_store(plan: ServeSetup) -> None:
     """Warn if the rate store does not respond: otherwise the first limited request would be the first to show it."""
-    if plan.settings.rate_store and plan.workspace.first("rate-store"):
+    if plan.settings.rate_store and plan.workspace.claim("rate-store"):
         from service.access.rate_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - few runs need it
 
         store = RedisLimiter(plan.settings.rate_store)

@@ -16,7 +16,7 @@ from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.sampling.sample_dataset import write_sample
-from tests.baking.random_data_sets import RandomDataSet, baked_file, contents, data_sets, loaded, write_manifest
+from tests.baking.random_datasets import RandomDataset, baked_file, contents, datasets, loaded, write_manifest
 from tests.directory import company, store, write_directory
 from tests.engine.oracle import Pairs
 from tests.engine.random_records import COLLECTIONS, queries
@@ -57,9 +57,9 @@ def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[obj
     return [*pages, *map(table.find, [*keys, "nobody"])]
 
 
-@given(st.data(), data_sets())
-def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(
-    data: st.DataObject, made: RandomDataSet
+@given(st.data(), datasets())
+def test_a_baked_dataset_has_the_arrays_and_query_results_of_its_files(
+    data: st.DataObject, made: RandomDataset
 ) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
@@ -97,7 +97,7 @@ def test_the_same_data_gives_the_same_bytes_each_time(tmp_path: Path) -> None:
     assert one == other
 
 
-def test_a_baked_data_set_baked_again_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_a_baked_dataset_baked_again_gives_the_same_bytes(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", STORE_RECORDS, COMPANY_RECORDS)
     write_manifest(folder, "2024-05-31T10:00:00.5+02:00", {"stores": 3, "companies": 3})
     file = baked_file(folder, tmp_path / "set.baked")

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from service.baking.baked_file import read_baked, write_baked
 from service.baking.characters import Characters, UnicodeMismatch, UnicodeTables
 from service.baking.layout import DamagedFile, map_file, write_file
-from tests.baking.random_data_sets import contents, loaded
+from tests.baking.random_datasets import contents, loaded
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 

@@ -10,7 +10,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.dataset import Rejected
-from tests.baking.random_data_sets import small_file
+from tests.baking.random_datasets import small_file
 from tests.thoroughness import some_of
 
 pytestmark = pytest.mark.slow

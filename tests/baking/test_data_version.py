@@ -8,7 +8,7 @@ import pytest
 from service.baking.baked_file import load_baked
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Field
-from tests.baking.random_data_sets import COMPANY, STORE, baked_file, loaded, write_manifest
+from tests.baking.random_datasets import COMPANY, STORE, baked_file, loaded, write_manifest
 from tests.directory import Record, company, store, write_directory
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_files
 

@@ -18,7 +18,7 @@ from service.model.kinds import fold
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.sampling.sample_dataset import SampleFormat, write_sample
-from tests.baking.random_data_sets import baked_file, loaded
+from tests.baking.random_datasets import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 from tests.engine.ranked_keys import IN_FILES
 from tests.recording import check_recorded, fingerprint
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return write_scripts(tmp_path / "data")
 
 
-def test_a_data_set_has_one_version_and_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:
+def test_a_dataset_has_one_version_and_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:
     """They follow from the format of the file: a change of the format changes `FORMAT` and what is recorded."""
     content = baked_file(folder, tmp_path / "set.baked").read_bytes()
     header = msgspec.json.decode(content[8 : 8 + int.from_bytes(content[:8], "little")])

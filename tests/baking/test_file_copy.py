@@ -12,7 +12,7 @@ import pytest
 from service.baking import layout as file_copy
 from service.baking.baked_file import read_baked
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
-from tests.baking.random_data_sets import small_file
+from tests.baking.random_datasets import small_file
 from tests.baking.test_damage import rewritten
 from tests.sampling.test_sample import small_disk
 from tests.thoroughness import some_of

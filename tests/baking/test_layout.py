@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from service.baking.layout import Array, expected_length, map_file, write_file
-from tests.baking.random_data_sets import small_file
+from tests.baking.random_datasets import small_file
 from tests.sampling.test_sample import small_disk
 
 ARRAYS: dict[str, Array] = {

@@ -9,7 +9,7 @@ import pytest
 from service import __version__
 from service.baking.baked_file import FORMAT
 from service.baking.layout import Array, BakedContent, map_file, write_file
-from tests.baking.random_data_sets import small_file
+from tests.baking.random_datasets import small_file
 from tests.baking.test_damage import refusal
 from tests.thoroughness import some_of
 

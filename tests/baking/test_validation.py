@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
-from service.baking.validation import is_sorted, validate_column, validate_identifiers, validate_projection
+from service.baking.validation import check_column, check_identifiers, check_projection, is_sorted
 from service.dataset import Dataset
 from service.engine.columns.column import Column, StringArray
 from service.engine.geography.z_order import zooms_of
@@ -21,7 +21,7 @@ from service.model.envelope import ClusterCollection, Facet
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
 from service.web.http.request import query_pairs
-from tests.baking.random_data_sets import loaded, random_data_set
+from tests.baking.random_datasets import loaded, random_dataset
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 from tests.thoroughness import some_of
@@ -36,7 +36,7 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
-    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
+    dataset = loaded(random_dataset(SIZES).write(folder / "files"))
     write_baked(dataset, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
@@ -45,7 +45,7 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
-    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
+    dataset = loaded(random_dataset(SIZES).write(folder / "files"))
     write_baked(dataset, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 
@@ -75,7 +75,7 @@ def accepts(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -
     """Return whether a column of these arrays is valid."""
     column = Column(np.array(codes, np.uint8), np.array(order, np.int32), np.array(starts, np.int32), None)
     try:
-        validate_column("made/up", column)
+        check_column("made/up", column)
     except DamagedFile:
         return False
     return True
@@ -173,7 +173,7 @@ def test_damaged_text_indexes_are_refused(arrays: dict[str, Array], forged: Call
 
 def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
     file, name = tmp_path / "forged.baked", "stores/text/dense"
-    write_baked(loaded(random_data_set((100, 12, 5, 4)).write(tmp_path / "files")), file)
+    write_baked(loaded(random_dataset((100, 12, 5, 4)).write(tmp_path / "files")), file)
     content = map_file(file)
     numbers, counts, bitmaps = (content.arrays[f"{name}/{part}"] for part in ("numbers", "counts", "bitmaps"))
     starts = content.arrays["stores/text/starts"]
@@ -435,7 +435,7 @@ def test_verify_finds_a_row_whose_record_has_another_identifier(
 ) -> None:
     dataset = load_baked(forged(with_rows(arrays, ROW + b",")))
     with pytest.raises(DamagedFile, match=f"^row {len(dataset.stores) - 1} of stores has another identifier"):
-        validate_identifiers(STORES, dataset.stores)
+        check_identifiers(STORES, dataset.stores)
 
 
 def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -460,13 +460,13 @@ def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
     for part, changed in other_z_orders(arrays):
         dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()}))
         with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
-            validate_projection(STORES, dataset.stores)
+            check_projection(STORES, dataset.stores)
 
 
 def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
     dataset = load_baked(forged())
-    validate_projection(STORES, dataset.stores)
-    validate_projection(COMPANIES, dataset.companies)
+    check_projection(STORES, dataset.stores)
+    check_projection(COMPANIES, dataset.companies)
 
 
 @given(TEXTS)

@@ -147,7 +147,7 @@ def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid:
 
 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
-def test_the_error_names_a_folder_without_a_data_set(tmp_path: Path, source: str) -> None:
+def test_the_error_names_a_folder_without_a_dataset(tmp_path: Path, source: str) -> None:
     message = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
     assert f"the data set in {tmp_path / source} is rejected: " in message
     assert list(tmp_path.iterdir()) == []
@@ -221,7 +221,7 @@ def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_t
 
 
 @pytest.mark.process
-def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
+def test_verify_and_serve_reject_a_file_that_is_not_a_baked_dataset(tmp_path: Path) -> None:
     file = tmp_path / "stores"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     why = f"{file}: the file is not a baked data set"

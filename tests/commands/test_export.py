@@ -13,7 +13,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.random_data_sets import baked_file, random_data_set
+from tests.baking.random_datasets import baked_file, random_dataset
 from tests.declared_attributes import DECLARED, PREFIX, mapping
 from tests.directory import store, write_directory
 from tests.loaded import serve
@@ -24,12 +24,12 @@ from tests.web.reply import ask
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return random_data_set((600, 12, 16, 3)).write(tmp_path / "data")
+    return random_dataset((600, 12, 16, 3)).write(tmp_path / "data")
 
 
 @pytest.fixture
 def described(tmp_path: Path) -> Path:
-    return random_data_set((600, 12, 16, 3), attributes=DECLARED).write(tmp_path / "described")
+    return random_dataset((600, 12, 16, 3), attributes=DECLARED).write(tmp_path / "described")
 
 
 INSTANTS: Final = ("created_at", "updated_at")

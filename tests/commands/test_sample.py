@@ -23,7 +23,7 @@ def test_a_sample_is_valid(tmp_path: Path, form: str) -> None:
     assert totals == "300 stores and 20 companies can be served; 0 invalid records, 0 repeated"
 
 
-def test_an_existing_data_set_is_not_overwritten(tmp_path: Path) -> None:
+def test_an_existing_dataset_is_not_overwritten(tmp_path: Path) -> None:
     assert run_here("sample", tmp_path, "--stores", "3", "--companies", "2").returncode == 0
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     ended = run_here("sample", tmp_path, "--stores", "4", "--companies", "2")

@@ -19,7 +19,7 @@ import pytest
 from service import __version__
 from service.baking.baked_file import FORMAT
 from service.settings import SETTINGS, Group
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
 from tests.program import SECONDS, Running, environment, run, serving, started, usage
@@ -184,7 +184,7 @@ def test_sigterm_exits_with_0_while_there_is_no_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_an_invalid_data_set_is_rejected_with_the_first_error_and_what_to_do(invalid: Path) -> None:
+def test_an_invalid_dataset_is_rejected_with_the_first_error_and_what_to_do(invalid: Path) -> None:
     ended = run("serve", "--port", "0", "--data", invalid)
     assert ended.returncode == 1
     assert "stores.json:1: record 2: city:" in ended.stderr
@@ -194,7 +194,7 @@ def test_an_invalid_data_set_is_rejected_with_the_first_error_and_what_to_do(inv
 
 
 @pytest.mark.process
-def test_invalid_skip_serves_the_data_set_without_its_invalid_records(configured: Configured) -> None:
+def test_invalid_skip_serves_the_dataset_without_its_invalid_records(configured: Configured) -> None:
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
     assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1

@@ -6,7 +6,7 @@ import pytest
 from msgspec.inspect import FloatType, IntType
 
 from service.settings import SETTINGS, Setting
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import serving, usage
 

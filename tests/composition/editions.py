@@ -12,7 +12,7 @@ import msgspec
 
 from service.baking.baked_file import write_baked
 from service.model.records import COMPANIES, STORES
-from tests.baking.random_data_sets import RandomDataSet, loaded, random_data_set
+from tests.baking.random_datasets import RandomDataset, loaded, random_dataset
 from tests.composition.questions import Pair, Question
 from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes
 from tests.engine.oracle import Form, Record
@@ -121,9 +121,9 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
     smaller, and has no attributes. The others are the first with other declarations. They are not dated.
     """
-    first = random_data_set((_STORES, _COMPANIES, _VARIETY, seed), attributes=DECLARED)
-    small = random_data_set((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
-    rotated = RandomDataSet({name: _rotated(records) for name, records in first.records.items()}, None, DECLARED)
+    first = random_dataset((_STORES, _COMPANIES, _VARIETY, seed), attributes=DECLARED)
+    small = random_dataset((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
+    rotated = RandomDataset({name: _rotated(records) for name, records in first.records.items()}, None, DECLARED)
     return (
         _written(folder / "first", first),
         _written(folder / "rotated", rotated),
@@ -133,7 +133,7 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     )
 
 
-def _declared_anew(made: RandomDataSet, attributes: Attributes) -> RandomDataSet:
+def _declared_anew(made: RandomDataset, attributes: Attributes) -> RandomDataset:
     """Return a data set with other attributes, those of `SOURCES` with the values of other ones if they are renamed."""
     sources = SOURCES if attributes is RENAMED else {}
     records: dict[str, list[Record]] = {
@@ -144,7 +144,7 @@ def _declared_anew(made: RandomDataSet, attributes: Attributes) -> RandomDataSet
         ]
         for resource, listed in made.records.items()
     }
-    return RandomDataSet(records, None, attributes)
+    return RandomDataset(records, None, attributes)
 
 
 def _rotated(records: Sequence[Record]) -> list[Record]:
@@ -156,7 +156,7 @@ def _rotated(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _model(made: RandomDataSet) -> Plain:
+def _model(made: RandomDataset) -> Plain:
     """Return the model of the interface over some records, with a cache of its own answers."""
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs it alone
 
@@ -168,7 +168,7 @@ def _model(made: RandomDataSet) -> Plain:
     return cache(answer)
 
 
-def _written(folder: Path, made: RandomDataSet) -> Edition:
+def _written(folder: Path, made: RandomDataset) -> Edition:
     identifiers = {
         resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
         for resource in (STORES, COMPANIES)

@@ -1,10 +1,10 @@
 """The service, where every query that looks at rows is a long one, and a key has one at a time."""
 
 from service.__main__ import main
-from service.engine.columns import long_work
+from service.engine.columns import row_budget
 from service.web.pipeline import long_queries
 
 if __name__ == "__main__":
-    long_work.MOST_ROWS = 0
+    row_budget.MOST_ROWS = 0
     long_queries.MOST_OF_A_KEY = 1
     main()

@@ -88,9 +88,9 @@ class _Session:
         """Send waves until there are enough requests, reloading each service in turn; return the coverage counters."""
         reloads = cycle([(service, self._data_sets()) for service in self._services])
         while self._sent < requests and monotonic() < deadline:
-            service, data_sets = next(reloads)
+            service, datasets = next(reloads)
             self._wait_for(service)
-            self._wave(partial(service.reload, self._dated(service, next(data_sets))))
+            self._wave(partial(service.reload, self._dated(service, next(datasets))))
             for _ in range(_WAVES_PER_RELOAD):
                 self._wave()
         for service in self._services:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.columns import long_work
+from service.engine.columns import row_budget
 from service.engine.columns.column import Rows, build_column
-from service.engine.columns.long_work import LongWork, at_once
+from service.engine.columns.row_budget import OverBudget, within_budget
 from service.engine.columns.selection import RowBitmap, RowList, Selection, pack
 from service.engine.geography import distance_order, locations as blocks
 from service.engine.geography.areas import Area, Cover, box_area, circle_area, cover_box, cover_circle
@@ -137,16 +137,16 @@ def rows_of(area: Area) -> Rows:
     return rows
 
 
-def test_rows_near_an_area_are_announced_before_they_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     built, _ = many(1)
     area, every = box_area(built, Box(-180, -90, 180, 90)), np.arange(built.count, dtype=np.int32)
     finds: list[Callable[[], object]] = [area.rows, area.places, lambda: area.matches(every)]
     for find, rows in zip(finds, (area.count, area.count, len(every)), strict=True):
-        monkeypatch.setattr(long_work, "MOST_ROWS", rows)
-        at_once(find)
-        monkeypatch.setattr(long_work, "MOST_ROWS", rows - 1)
-        with pytest.raises(LongWork):
-            at_once(find)
+        monkeypatch.setattr(row_budget, "MOST_ROWS", rows)
+        within_budget(find)
+        monkeypatch.setattr(row_budget, "MOST_ROWS", rows - 1)
+        with pytest.raises(OverBudget):
+            within_budget(find)
 
 
 def within(built: Locations, centre: Position, radius: float) -> Rows:

@@ -12,7 +12,7 @@ import pytest
 
 from service.engine.row_csv import csv_lines, decoded_lines
 from service.model.records import COMPANIES, STORES
-from tests.baking.random_data_sets import random_data_set
+from tests.baking.random_datasets import random_dataset
 from tests.loaded import accepted
 
 NAMES: Final = ("identifier", "name", "is_open", "created_at", "updated_at")
@@ -63,7 +63,7 @@ def test_what_it_does_not_write(other: object) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_it_equals_the_other_way_for_any_rows(tmp_path: Path, seed: int) -> None:
-    dataset, written = accepted(random_data_set((300, 40, 30, seed)).write(tmp_path / "data")), 0
+    dataset, written = accepted(random_dataset((300, 40, 30, seed)).write(tmp_path / "data")), 0
     chance = np.random.default_rng(seed)
     for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
         for length in (1, 2, 3, 50, 300):

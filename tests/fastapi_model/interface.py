@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.middleware.base import RequestResponseEndpoint
 
 from service.model.operation import IGNORED_HEADER
-from tests.baking.random_data_sets import RandomDataSet
+from tests.baking.random_datasets import RandomDataset
 from tests.declared_attributes import PREFIX, json_value, nested, with_fields
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
@@ -35,7 +35,7 @@ class Records:
     """All records of a collection, as in the data and as in responses."""
 
     def __init__(
-        self, collection: Collection, made: RandomDataSet, fields: Fields, owners: Sequence[Record] = ()
+        self, collection: Collection, made: RandomDataset, fields: Fields, owners: Sequence[Record] = ()
     ) -> None:
         name = {"store_id": "stores", "company_id": "companies"}[collection.identifier]
         self.fields, self.attributes, self._records = fields, made.attributes[name], made.records[name]
@@ -204,7 +204,7 @@ def _links(number: int, count: int, path: str, query: str) -> Iterator[dict[str,
         yield {"href": f"{base}{min(number - 1, count)}", "rel": "prev", "type": "application/geo+json"}
 
 
-def application(made: RandomDataSet) -> FastAPI:
+def application(made: RandomDataset) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     model = FastAPI()
     model.add_exception_handler(RequestValidationError, _refusal)

@@ -13,7 +13,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.random_data_sets import RandomDataSet, random_data_set
+from tests.baking.random_datasets import RandomDataset, random_dataset
 from tests.declared_attributes import DECLARED
 from tests.fastapi_model.queries import anything, near, of_maps, queries, sound, values
 from tests.fastapi_model.questions import question_of, typed
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 # With attributes and without.
-DATA_SETS: Final = {
-    "plain": random_data_set((60, 12, 16, 2026)),
-    "attributes": random_data_set((60, 12, 16, 2026), attributes=DECLARED),
+DATASETS: Final = {
+    "plain": random_dataset((60, 12, 16, 2026)),
+    "attributes": random_dataset((60, 12, 16, 2026), attributes=DECLARED),
 }
 IDENTIFIERS: Final = {
-    path: [str(record[key]) for record in DATA_SETS["plain"].records[path]]
+    path: [str(record[key]) for record in DATASETS["plain"].records[path]]
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
 FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson")
@@ -52,23 +52,23 @@ def records() -> st.SearchStrategy[str]:
     return (identifiers | unknown).map(lambda each: f"/{each[0]}/{quote(each[1][:1_000] or 'x', safe='')}")
 
 
-@pytest.fixture(scope="session", params=list(DATA_SETS.values()), ids=list(DATA_SETS))
-def data_set(request: pytest.FixtureRequest) -> RandomDataSet:
-    made: RandomDataSet = request.param
+@pytest.fixture(scope="session", params=list(DATASETS.values()), ids=list(DATASETS))
+def dataset(request: pytest.FixtureRequest) -> RandomDataset:
+    made: RandomDataset = request.param
     return made
 
 
 @pytest.fixture(scope="session")
-def model(data_set: RandomDataSet) -> "FastAPI":
+def model(dataset: RandomDataset) -> "FastAPI":
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
 
-    return application(data_set)
+    return application(dataset)
 
 
 @pytest.fixture
-async def client(tmp_path: Path, aiohttp_client: AiohttpClient, data_set: RandomDataSet) -> AsyncIterator[RawClient]:
+async def client(tmp_path: Path, aiohttp_client: AiohttpClient, dataset: RandomDataset) -> AsyncIterator[RawClient]:
     holder = SnapshotHolder()
-    await serve(holder, data_set.write(tmp_path / "data"))
+    await serve(holder, dataset.write(tmp_path / "data"))
     raw_client = RawClient(
         await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public))
     )
@@ -146,11 +146,11 @@ async def test_no_bytes_in_a_query_cause_a_server_error(
 
 
 async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_model(
-    client: RawClient, data_set: RandomDataSet
+    client: RawClient, dataset: RandomDataset
 ) -> None:
     document = json.loads((await client.send("/openapi.json", b"")).body)
     fields = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
-    for resource, listed in data_set.attributes.items():
+    for resource, listed in dataset.attributes.items():
         for ending, kind in {"": "list", ".csv": "csv", ".ndjson": "ndjson"}.items():
             described = document["paths"][f"/{resource}{ending}"]["get"]["parameters"]
             wanted = question_of(fields[resource], listed, kind).names()

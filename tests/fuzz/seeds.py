@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.access.key_file import KeyEntry, encode_keys
-from tests.baking.random_data_sets import baked_file, random_data_set
+from tests.baking.random_datasets import baked_file, random_dataset
 from tests.engine.oracle import Record
 from tests.engine.random_records import VALUES
 from tests.engine.search_oracle import NAMES
@@ -29,8 +29,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_DATA_SET = random_data_set((6, 2, 4, 1))
-_STORES: Sequence[Record] = _DATA_SET.records["stores"]
+_DATASET = random_dataset((6, 2, 4, 1))
+_STORES: Sequence[Record] = _DATASET.records["stores"]
 
 QUERIES = (
     b"city=toronto&city=%C3%96rebro&is_open=yes&limit=5&page_num=2&sort_by=city&sort_order=desc",
@@ -210,7 +210,7 @@ def archives() -> tuple[bytes, ...]:
 def baked() -> bytes:
     """Return a small baked file."""
     with TemporaryDirectory() as folder:
-        return baked_file(_DATA_SET.write(Path(folder) / "data"), Path(folder) / "small.baked").read_bytes()
+        return baked_file(_DATASET.write(Path(folder) / "data"), Path(folder) / "small.baked").read_bytes()
 
 
 def header() -> bytes:

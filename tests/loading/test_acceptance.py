@@ -19,7 +19,7 @@ def stores(*records: Record) -> bytes:
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
-def test_a_valid_data_set_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
+def test_a_valid_dataset_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
     assert len(accept(load_stores(tmp_path, stores(SOUND)), invalid).stores) == 1
 
 
@@ -29,7 +29,7 @@ def test_invalid_records_are_skipped_and_counted_with_skip(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("records", "more"), [((SOUND, FAULTY), ""), ((FAULTY, SOUND, FAULTY), " (and 1 more)")])
-def test_invalid_records_refuse_the_data_set_with_the_first_error_and_the_number_of_others(
+def test_invalid_records_refuse_the_dataset_with_the_first_error_and_the_number_of_others(
     tmp_path: Path, records: tuple[Record, ...], more: str
 ) -> None:
     line = 2 + records.index(FAULTY)
@@ -40,7 +40,7 @@ def test_invalid_records_refuse_the_data_set_with_the_first_error_and_the_number
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
-def test_an_unusable_file_always_refuses_the_data_set(tmp_path: Path, invalid: InvalidRecords) -> None:
+def test_an_unusable_file_always_refuses_the_dataset(tmp_path: Path, invalid: InvalidRecords) -> None:
     with pytest.raises(Rejected, match=r"^companies: "):
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
 
@@ -113,7 +113,7 @@ def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> 
         ),
     ],
 )
-def test_a_data_set_beyond_a_limit_is_refused_with_counts_and_the_option_that_allows_it(
+def test_a_dataset_beyond_a_limit_is_refused_with_counts_and_the_option_that_allows_it(
     safeguards: Safeguards, found: Totals, reported: str
 ) -> None:
     assert why(safeguards, found) == reported
@@ -158,7 +158,7 @@ def test_a_reload_that_removes_too_much_is_refused_with_the_remaining_counts(fou
         (Safeguards(min_stores=0, max_skipped=1), totals(0, 0, skipped=5_000), None),
     ],
 )
-def test_a_data_set_within_the_limits_is_served(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
+def test_a_dataset_within_the_limits_is_served(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
     safeguards.check(found, served)
 
 
@@ -168,7 +168,7 @@ SHARES = st.floats(0, 1)
 
 
 @given(st.builds(Safeguards, min_stores=COUNTS, max_skipped=SHARES, max_shrink=SHARES), TOTALS, st.none() | TOTALS)
-def test_the_suggested_options_allow_the_data_set(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
+def test_the_suggested_options_allow_the_dataset(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
     try:
         safeguards.check(found, served)
     except Rejected as rejected:

@@ -147,7 +147,7 @@ def test_all_cities_of_the_sample_data_are_in_their_countries(tmp_path: Path, co
     assert shown(tmp_path, *places) == []
 
 
-def test_the_bundled_data_set_and_a_sample_of_all_countries_have_no_warning(tmp_path: Path) -> None:
+def test_the_bundled_dataset_and_a_sample_of_all_countries_have_no_warning(tmp_path: Path) -> None:
     assert load(ROOT / "datasets").report.warnings == []
     write_sample(tmp_path, stores=2_000, companies=50, seed=3)
     loaded = load(tmp_path)

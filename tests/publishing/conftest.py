@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.publishing import local_source as verified_files
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.publishing.fake_transport import FakeTransport
 from tests.publishing.s3_server import S3Server, s3_server

@@ -14,7 +14,7 @@ from service.dataset import InvalidRecords, ReadOptions, Rejected, Safeguards
 from service.loading.dataset import load
 from service.publishing.local_source import FolderSource
 from service.publishing.source import Check, Fetched, Unavailable
-from tests.baking.random_data_sets import contents
+from tests.baking.random_datasets import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put

@@ -14,7 +14,7 @@ import pytest
 from service.dataset import Rejected, Safeguards
 from service.publishing.cache_folder import LastGoodCopy
 from service.publishing.source import Unavailable
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.publishing.fake_transport import FakeTransport, alternating, failing, unframed

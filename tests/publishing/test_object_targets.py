@@ -34,7 +34,7 @@ def test_export_writes_the_same_bytes_to_an_object(server: S3Server, data: Path,
     assert server.objects == {f"stores.{ending}": (tmp_path / f"stores.{ending}").read_bytes()}
 
 
-def test_an_invalid_data_set_writes_no_object(server: S3Server, data: Path) -> None:
+def test_an_invalid_dataset_writes_no_object(server: S3Server, data: Path) -> None:
     (data / "stores.json").write_text("[{}]")
     assert run_here("bake", data, f"s3://{BUCKET}/stores.baked").returncode == 1
     assert run_here("export", data, f"s3://{BUCKET}/stores.csv").returncode == 1

@@ -14,7 +14,7 @@ from service.dataset import Rejected
 from service.publishing.remote_files import RemoteBakedFile
 from service.publishing.source import Source, Unavailable
 from service.publishing.transport import RemoteFile
-from tests.baking.random_data_sets import loaded, small_file
+from tests.baking.random_datasets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
 from tests.publishing.fake_transport import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import load
-from service.reading.files.data_files import read_data_set
+from service.reading.files.data_files import read_dataset
 from service.reading.files.data_signature import data_signature
 from service.reading.formats.file_format import FORMATS
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
@@ -30,7 +30,7 @@ def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path:
 
 
 @pytest.mark.parametrize("name", ["stores", "stores.pdf", "stores.csv.bz2", ".csv"])
-def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, name: str) -> None:
+def test_the_error_for_another_file_lists_what_a_dataset_is(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(STORES_FILE)
     error = refusal(load(tmp_path / name))
 
@@ -106,15 +106,15 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
 ) -> None:
     load_files(tmp_path, BOTH)
     seen = data_signature(tmp_path).fingerprint
-    assert read_data_set(tmp_path, fingerprint=seen).errors == []
+    assert read_dataset(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
-    (error,) = read_data_set(tmp_path, fingerprint=seen).errors
+    (error,) = read_dataset(tmp_path, fingerprint=seen).errors
     assert (error.code, error.why) == ("file", "the files changed while they were read")
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
-    assert read_data_set(tmp_path, fingerprint=seen).errors == []
+    assert read_dataset(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "mapping.toml").write_bytes(b"")  # which the manifest does not prove
-    (error,) = read_data_set(tmp_path, fingerprint=seen).errors
+    (error,) = read_dataset(tmp_path, fingerprint=seen).errors
     assert error.why == "the files changed while they were read"
 
 

@@ -91,7 +91,7 @@ def test_any_bytes_are_decoded_as_python_does_or_refused(stored: bytes, name: st
         assert text == stored.decode(encoding).removeprefix("\ufeff" if encoding not in ("utf-16", "utf-8-sig") else "")
 
 
-def test_a_data_set_may_be_in_utf_16_in_every_format(tmp_path: Path) -> None:
+def test_a_dataset_may_be_in_utf_16_in_every_format(tmp_path: Path) -> None:
     companies = "company_id;name\nc1;Ácme\n".encode("utf-16")
     stores = '[{"store_id": "s1", "company_id": "c1", "address_1": "é", "city": "x", "country": "y"}]'
     loaded = load_files(tmp_path, {"companies.txt": companies, "stores.json": stores.encode("utf-16")})

@@ -58,7 +58,7 @@ def test_a_digest_may_be_upper_case(tmp_path: Path) -> None:
         ({"records": None}, "no record count"),
     ],
 )
-def test_a_file_that_differs_from_its_listing_refuses_the_data_set(
+def test_a_file_that_differs_from_its_listing_refuses_the_dataset(
     tmp_path: Path, name: str, listing: Listing, why: str
 ) -> None:
     files = listings()
@@ -81,14 +81,14 @@ def test_the_record_count_includes_invalid_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone.txt", "stores.json", "x" * 300])
-def test_a_missing_listed_file_refuses_the_data_set(tmp_path: Path, name: str) -> None:
+def test_a_missing_listed_file_refuses_the_dataset(tmp_path: Path, name: str) -> None:
     files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
 
     assert refusal(load_with(tmp_path, {"files": files})).file == name
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_an_unlisted_data_file_refuses_the_data_set(tmp_path: Path, name: str) -> None:
+def test_an_unlisted_data_file_refuses_the_dataset(tmp_path: Path, name: str) -> None:
     files = listings()
     del files[name]
     error = refusal(load_with(tmp_path, {"files": files}))
@@ -127,7 +127,7 @@ def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
         *(b'{"files": {"%b": {"sha256": "0"}}}' % name for name in (b"", b"..", b".", b"a/b", b"a\\\\b", b"\\u0000")),
     ],
 )
-def test_a_malformed_manifest_refuses_the_data_set(tmp_path: Path, text: bytes) -> None:
+def test_a_malformed_manifest_refuses_the_dataset(tmp_path: Path, text: bytes) -> None:
     error = refusal(load_files(tmp_path, FILES | {"manifest.json": text}))
 
     assert error.file == "manifest.json"

@@ -9,7 +9,7 @@ import msgspec
 import orjson
 
 from service.baking.baked_file import write_baked
-from tests.baking.random_data_sets import loaded
+from tests.baking.random_datasets import loaded
 from tests.directory import company, store
 
 STORES: Final = "stores.json"

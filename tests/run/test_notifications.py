@@ -10,7 +10,7 @@ from select import select
 
 import pytest
 
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, serving, started
 from tests.run.test_readiness import Origin, Start, answer

@@ -14,7 +14,7 @@ from threading import Event, Thread
 import pytest
 
 from service.baking.baked_file import write_baked
-from tests.baking.random_data_sets import loaded
+from tests.baking.random_datasets import loaded
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, kill, sockets, started
 from tests.run.conftest import Serve

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
 from tests.program import Running, eventually, run, start_error

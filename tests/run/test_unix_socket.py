@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from service.server.listener import CannotListen, bind_unix
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket

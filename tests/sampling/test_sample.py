@@ -11,7 +11,7 @@ import pytest
 
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
-from service.sampling.sample_dataset import DataSetExists, SampleFormat, write_sample
+from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
 from tests.recording import check_recorded, fingerprint
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]
@@ -119,9 +119,9 @@ def test_invalid_numbers_are_refused_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("name", ["stores.csv", "stores.json.gz", "companies.jsonl", "manifest.json"])
-def test_an_existing_data_set_is_named_and_not_touched(tmp_path: Path, name: str) -> None:
+def test_an_existing_dataset_is_named_and_not_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"mine")
-    with pytest.raises(DataSetExists, match=f"{name} exists: ") as refusal:
+    with pytest.raises(DatasetExists, match=f"{name} exists: ") as refusal:
         write_sample(tmp_path, stores=5, companies=2, seed=1)
     assert "\n" not in str(refusal.value)
     assert contents(tmp_path) == {name: b"mine"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.server.listener import CannotListen, Listener, bind, remedy
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run, start_error, started
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, eventually, serving
 

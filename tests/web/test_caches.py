@@ -100,7 +100,7 @@ async def test_a_revalidating_cache_matches_fresh_responses_across_reloads(
         assert cached.coding in acceptable(accepted)
 
 
-async def test_a_response_during_a_reload_is_of_one_data_set(
+async def test_a_response_during_a_reload_is_of_one_dataset(
     loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot]
 ) -> None:
     expected = {}

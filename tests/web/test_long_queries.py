@@ -7,12 +7,12 @@ from threading import Event
 import msgspec
 import pytest
 
-from service.engine.columns import long_work
+from service.engine.columns import row_budget
 from service.engine.geography import clusters
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import SnapshotHolder
 from service.web.endpoints import pages as engine_thread, whole_results as whole_result
-from service.web.endpoints.pages import found
+from service.web.endpoints.pages import run_query
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
@@ -38,7 +38,7 @@ TARGETS = (*LONG, "/stores.csv?country=CA", "/stores.ndjson?near=1,2", "/stores?
 
 @pytest.fixture
 def every_query_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "MOST_ROWS", 0)
+    monkeypatch.setattr(row_budget, "MOST_ROWS", 0)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def answered(*wires: Wire) -> list[int]:
 async def test_a_query_answered_in_the_thread_has_the_same_answer(site_client: SiteClient, target: str) -> None:
     expected = [await ask(await site_client(), target, *fields) for fields in ACCEPTS]
     with pytest.MonkeyPatch.context() as limits:
-        limits.setattr(long_work, "MOST_ROWS", 0)
+        limits.setattr(row_budget, "MOST_ROWS", 0)
         answers = [await ask(await site_client(), target, *fields) for fields in ACCEPTS]
     for answer, other in zip(answers, expected, strict=True):
         assert (answer.status, answer.body) == (other.status, other.body)
@@ -157,11 +157,11 @@ async def test_a_process_has_a_bound_of_long_queries_also_without_keys(
 @pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, MemoryError, asyncio.InvalidStateError])
 async def test_any_error_in_the_thread_is_an_error_of_the_request(error: type[Exception]) -> None:
     def fails() -> None:
-        long_work.announce(1)
+        row_budget.spend(1)
         raise error
 
     with pytest.raises(RuntimeError if error is StopIteration else error):
-        await found(fails)
+        await run_query(fails)
 
 
 @pytest.mark.usefixtures("every_query_is_long")
@@ -185,7 +185,7 @@ async def test_an_answer_leaves_no_error_to_the_garbage_collector(
     snapshots: SnapshotHolder, folder: Data, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     await serve(snapshots, folder)
-    monkeypatch.setattr(long_work, "MOST_ROWS", 0)
+    monkeypatch.setattr(row_budget, "MOST_ROWS", 0)
     monkeypatch.setattr(clusters, "MAX_CELLS", 0)
     wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
     wire.unread += request(target)

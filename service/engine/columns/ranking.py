@@ -22,7 +22,7 @@ from service.engine.columns.column import (
     merge,
     narrow,
 )
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.spool import Spool, Spools
 
 _Item = TypeVar("_Item", bound=np.generic)
@@ -221,7 +221,7 @@ class ListTexts(msgspec.Struct, frozen=True, eq=False):
         """Return the lists that have one of some keys, ascending."""
         codes = {code for key in keys if (code := self.keys.find(key.encode("utf-8", "surrogatepass"))) is not None}
         found = [self.lists_of(code) for code in codes]
-        announce(sum(map(len, found)))
+        spend(sum(map(len, found)))
         if len(found) == 1:
             return found[0]
         lists = merge(found)
@@ -242,7 +242,7 @@ class ListTexts(msgspec.Struct, frozen=True, eq=False):
         """Return how often each text occurs in some lists, or in all, that occur so often."""
         some = slice(None) if lists is None else lists
         lengths = np.diff(self.offsets)[some]
-        announce(_COUNTING * int(lengths.sum()) + len(self.keys))
+        spend(_COUNTING * int(lengths.sum()) + len(self.keys))
         texts = self.texts if lists is None else self.texts[expand(self.offsets[:-1][lists], lengths)]
         return np.bincount(texts, weights=counts.repeat(lengths), minlength=len(self.keys)).astype(np.int64)
 

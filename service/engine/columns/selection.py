@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 
 Bitmap = NDArray[np.uint64]
 _WORD_SHIFT: Final = 6
@@ -277,7 +277,7 @@ class ScannedRows(Selection):
     def marked(self) -> MarkedRows:
         """Return the same selection as a bitmap of positions in the order."""
         if self._marked is None:
-            announce(len(self._order))
+            spend(len(self._order))
             by_row = unpack(self._found.bitmap, len(self._order))
             self._marked = MarkedRows(RowBitmap(pack(by_row.take(self._order))), self._order, self._non_null_count)
         return self._marked
@@ -308,7 +308,7 @@ class ScannedRows(Selection):
                     break
                 if (looked := looked + size) > most:
                     return None
-                announce(size)
+                spend(size)
                 rows = part[start : start + size]
                 found.append(rows[is_set(self._found.bitmap, rows)])
                 number -= len(found[-1])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.geography.grid import (
     BAND_HEIGHT,
     EARTH_RADIUS,
@@ -131,14 +131,14 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def places(self) -> Places:
         """Return the places of the rows inside."""
-        announce(self.count)
+        spend(self.count)
         cover = self.cover()
         found = cover.border.places()[self.contains(cover.border.take)]
         return np.concatenate((cover.inside.places(), found)) if len(cover.inside.starts) else found
 
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""
-        announce(len(rows))
+        spend(len(rows))
         places = self.locations.places.take(rows)
         located = places < self.locations.count
         there = places[located]

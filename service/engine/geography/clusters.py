@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     Bitmap,
     count,
@@ -138,7 +138,7 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
         return _arranged(locations, _cells_of_runs(locations.z_order, bitmap, zoom), zoom)
     if _are_few(count(bitmap), locations):
         return _cluster_few(locations, _located(positions(bitmap), locations), box, zoom)
-    announce(locations.count)
+    spend(locations.count)
     if _surrounds_all(locations, box):
         return _cluster_chosen(locations, unpack(bitmap, locations.count), zoom)
     near = _cover(locations.z_order, box)
@@ -150,7 +150,7 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
 
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of those of some rows that are in a box, best of few rows. Raises `TooManyCells`."""
-    announce(_STEPS * len(rows))
+    spend(_STEPS * len(rows))
     return _cluster_few(locations, _located(np.sort(locations.z_order.places.take(rows)), locations), box, zoom)
 
 
@@ -160,10 +160,10 @@ def _located(places: Places | Rows, locations: Locations) -> Places | Rows:
 
 
 def _are_few(count: int, locations: Locations) -> bool:
-    """Return whether a number of rows are looked at one by one, and announce it if so."""
+    """Return whether a number of rows are looked at one by one; spend the budget for them if so."""
     are_few = count * _FEW_FRACTION < locations.count
     if are_few:
-        announce(_STEPS * count)
+        spend(_STEPS * count)
     return are_few
 
 
@@ -230,7 +230,7 @@ def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
 
 def _inside(locations: Locations, box: Box) -> Mask:
     """Return for each located row, along the curve, whether it is in a box that does not surround all."""
-    announce(locations.count)
+    spend(locations.count)
     return _Points.of(locations.z_order).inside(locations, box)
 
 
@@ -284,7 +284,7 @@ def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells
     if len(starts) > MAX_CELLS:
         raise _too_many(lambda less: len(_occupied(z_order, bitmap, less)[0]), zoom)
     edges_bitmap = edges_of_runs(bitmap[: word_count(z_order.count)])
-    announce(_EDGES * int(np.bitwise_count(edges_bitmap).sum()))
+    spend(_EDGES * int(np.bitwise_count(edges_bitmap).sum()))
     edges = positions(edges_bitmap)
     edges = edges[: edges.searchsorted(z_order.count, "right")]
     bounds = np.append(starts, z_order.count)

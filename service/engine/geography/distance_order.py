@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import ListedRows, RankedRows, RowBitmap, RowList, is_set, positions, unpack
 from service.engine.geography.grid import (
     BAND_HEIGHT,
@@ -128,7 +128,7 @@ class DistanceOrder(RankedRows):
                     return None
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
-                    announce(count)
+                    spend(count)
                     found = self._inside(near, radius)
                     if len(found[0]) >= number:
                         return found
@@ -158,7 +158,7 @@ class DistanceOrder(RankedRows):
 
     def _among(self, places: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
         """Return which of some places match and are within a distance on the unit sphere, and their chords."""
-        announce(len(places))
+        spend(len(places))
         if self._found is not None:
             places = places[is_set(self._found.bitmap, places)]
         chords = self._locations.squared_chords(self._point, places)
@@ -189,7 +189,7 @@ class DistanceOrder(RankedRows):
 
         Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
-        announce(self._locations.count)
+        spend(self._locations.count)
         if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
             return positions(self._found.bitmap)[: self._located], ranks
         nearness = self._locations.nearness(self._point)
@@ -218,7 +218,7 @@ class NearestRows(ListedRows):
 
 def order_rows(locations: Locations, point: Position, found: RowList) -> NearestRows:
     """Return rows in the order of their distance."""
-    announce(_SORTING * found.count)
+    spend(_SORTING * found.count)
     rows, total, others = found.rows, found.count, _NO_ROWS
     places = locations.places.take(rows) if found.places is None else found.places
     if int(places.max(initial=0)) >= locations.count:

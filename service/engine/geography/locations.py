@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, StringArray
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.geography.grid import (
     Floats,
     GridCells,
@@ -59,7 +59,7 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
 
 def build_blocks(rows: Rows, places: Rows, points: Floats) -> Blocks:
     """Return the blocks of unit vectors by place, given their rows along the Z-order and the place of each row."""
-    announce(_BUILDING * len(rows))
+    spend(_BUILDING * len(rows))
     count = -(-len(rows) // _SIZE)
     centres, radii = np.empty((count, 3)), np.empty(count)
     for first in range(0, count, _BUILT_AT_ONCE):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.long_work import announce
+from service.engine.columns.row_budget import spend
 from service.engine.geography.grid import Floats, polynomial, sine_cosine
 from service.model.coordinates import MAX_ZOOM
 
@@ -144,7 +144,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def totals(self) -> tuple[Totals, Totals]:
         """The totals of the latitudes and of the longitudes; most requests need none of them."""
-        announce(self.count)
+        spend(self.count)
         return totals(self.latitudes), totals(self.longitudes)
 
     @cached_property
@@ -152,14 +152,14 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The least and the greatest latitude, and longitude, in units; 0 if no row is located."""
         if not self.count:
             return (0, 0), (0, 0)
-        announce(self.count)
+        spend(self.count)
         latitudes, longitudes = self.latitudes, self.longitudes
         return (int(latitudes.min()), int(latitudes.max())), (int(longitudes.min()), int(longitudes.max()))
 
     @cached_property
     def cell_counts(self) -> list[int]:
         """The number of cells that have rows, by zoom."""
-        announce(self.count)
+        spend(self.count)
         counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
         return counts
 
@@ -170,7 +170,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     def starts(self, zoom: int) -> NDArray[np.intp]:
         """Return where the cells of a zoom begin."""
         if not self.knows_starts(zoom):
-            announce(self.count)
+            spend(self.count)
             return (self.zooms <= zoom).nonzero()[0]
         starts, zooms = self._large_cells
         return starts[zooms <= zoom]
@@ -178,7 +178,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _large_cells(self) -> tuple[NDArray[np.intp], Zooms]:
         """Where the cells of the greatest zoom that has few of them begin, and from which zoom on cells begin there."""
-        announce(self.count)
+        spend(self.count)
         zoom = bisect_right(self.cell_counts, _LARGE_CELLS) - 1
         starts = (self.zooms <= zoom).nonzero()[0]
         return starts, self.zooms[starts]

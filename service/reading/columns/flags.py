@@ -117,7 +117,7 @@ _SHORT_DAYS: Final = (
 _DAYS: Final = frozenset(_SHORT_DAYS.split())
 
 
-def means_closed(name: str) -> bool:
+def is_closed_name(name: str) -> bool:
     """Return whether a column says by its name that a store is closed: with a yes, or with a date."""
     words = words_of(_CAMEL_CASE.sub(" ", name))
     if not words <= _KNOWN | _OTHERS:
@@ -131,7 +131,7 @@ def is_day(name: str) -> bool:
     return any(map(DAY.search, words)) or (words <= _DAYS | {"hours", "open"} and not words.isdisjoint(_DAYS))
 
 
-def is_status(name: str) -> bool:
+def has_status_word(name: str) -> bool:
     """Return whether a name is that of a column of states."""
     return any(word.endswith(_STATUS) for word in words_of(_CAMEL_CASE.sub(" ", name)))
 
@@ -171,12 +171,12 @@ def has_flags(resource: Resource) -> bool:
     return any(field.kind is FLAG and not field.attribute for field in resource.fields)
 
 
-def speaks_by_name(name: str) -> bool:
-    """Return whether a column speaks of open and closed by its name."""
-    return is_status(name) or means_closed(name)
+def is_status_name(name: str) -> bool:
+    """Return whether a name may be that of a column that says whether a store is open."""
+    return has_status_word(name) or is_closed_name(name)
 
 
-def speaks(name: str, cells: Sequence[Cell]) -> bool:
+def mentions_status(name: str, cells: Sequence[Cell]) -> bool:
     """Return whether the cells of a column speak of open and closed stores, not of opening hours."""
     texts = {cell.strip() for cell in set(cells) if isinstance(cell, str)} - {""}
     if not 0 < len(texts) <= MAX_TEXTS or is_day(name) or any(map(are_hours, texts)):
@@ -188,16 +188,16 @@ class ClosedCells:
     """Recognizes the cells of one column that say that a store is closed as of a day."""
 
     def __init__(self, name: str, as_of: date) -> None:
-        self._means_closed, self._is_status, self._as_of = means_closed(name), is_status(name), as_of
+        self._is_closed_name, self._has_status_word, self._as_of = is_closed_name(name), has_status_word(name), as_of
         self._converted = ConvertedCells(self._says_closed)
 
     def is_closed(self, cell: Cell) -> bool:
         """Return whether a cell says so. A flag does in a column such as `Closed`."""
-        return self._converted[cell] is True and (self._means_closed or isinstance(cell, str))
+        return self._converted[cell] is True and (self._is_closed_name or isinstance(cell, str))
 
     def _says_closed(self, text: str) -> bool:
-        if not self._means_closed:
-            return says_closed(text) or (self._is_status and flag_of(text) is False and parse_flag(text) is None)
+        if not self._is_closed_name:
+            return says_closed(text) or (self._has_status_word and flag_of(text) is False and parse_flag(text) is None)
         flag = flag_of(text)
         return says_closed(text) or (self._is_past(text) if flag is None else flag)
 

@@ -147,7 +147,7 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
     spools: Spools = msgspec.field(default_factory=Spools)
 
 
-def read_data_set(  # noqa: PLR0913 - what a data set depends on
+def read_dataset(  # noqa: PLR0913 - what a data set depends on
     path: Path,
     *,
     options: ReadOptions = AS_FOUND,
@@ -163,7 +163,7 @@ def read_data_set(  # noqa: PLR0913 - what a data set depends on
 
     Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
     """
-    found = _read_data_set(path, options, today or utc_today(), mapping, spools or Spools())
+    found = _read_dataset(path, options, today or utc_today(), mapping, spools or Spools())
     now = data_signature(path, options)
     proven = now.verifiable and all(file.listing is not None for several in found.files.values() for file in several)
     if fingerprint is not None and now.fingerprint != fingerprint and not proven:
@@ -171,7 +171,7 @@ def read_data_set(  # noqa: PLR0913 - what a data set depends on
     return found
 
 
-def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools) -> FileSet:
+def _read_dataset(path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools) -> FileSet:
     culprit: str | Path = path
     try:
         container = open_container(path, spools)

@@ -99,7 +99,7 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
 
     cells: Mapping[str, Sequence[Cell]]
     unused: Sequence[UnusedName]
-    watched: Mapping[str, Sequence[Cell]] = {}
+    status_columns: Mapping[str, Sequence[Cell]] = {}
 
 
 class BatchDecoder(ABC):
@@ -141,7 +141,7 @@ class BatchDecoder(ABC):
             found = self._columns(records)
         except RecursionError as error:  # the stack is deeper here than where the value was read
             raise FileError(describe_json_error(error, b""), lines()[0]) from None
-        return Batch(numbers, found.cells, lines, unreadable, found.unused, done, total, found.watched)
+        return Batch(numbers, found.cells, lines, unreadable, found.unused, done, total, found.status_columns)
 
     def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
         """Return each value as a record, or None if it is not an object. Raises FileError if it is not JSON."""

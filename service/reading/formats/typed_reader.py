@@ -16,7 +16,7 @@ from service.model.kinds import FLAG, NUMBER, Kind
 from service.model.records import Field, Resource
 from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
-from service.reading.columns.flags import has_flags, speaks, speaks_by_name
+from service.reading.columns.flags import has_flags, is_status_name, mentions_status
 from service.reading.diagnostics import FileError
 from service.reading.formats.json_batches import BatchDecoder, Columns, check_json, describe_json_error, error_offset
 from service.reading.text import count_line_breaks
@@ -97,20 +97,20 @@ class RecordDecoder(BatchDecoder):
         self._names = [field.name for field in resource.fields]
         self._members = RecordMembers(resource.fields)
         self._has_flags = has_flags(resource)
-        self._watched: dict[str, bool] = {}
+        self._status_columns: dict[str, bool] = {}
 
     def _columns(self, records: Sequence[Any]) -> Columns:
         columns = list(zip(*map(astuple, records), strict=True))
         cells = map(_column, self._kinds, columns or [()] * len(self._kinds))
         unused = self._members.unused(columns) if columns else []
-        watched = {name: self._other(columns, name) for name in self._watch(columns, unused)}
-        return Columns(dict(zip(self._names, cells, strict=True)), unused, watched)
+        status_columns = {name: self._other(columns, name) for name in self._watch(columns, unused)}
+        return Columns(dict(zip(self._names, cells, strict=True)), unused, status_columns)
 
     def _watch(self, columns: Sequence[Sequence[Raw]], unused: Sequence[UnusedName]) -> Sequence[str]:
         """Return the unused members that speak of open and closed: by their names, or where they first occur."""
-        for name in (each.name for each in unused if self._has_flags and each.name not in self._watched):
-            self._watched[name] = speaks_by_name(name) or speaks(name, self._other(columns, name))
-        return [each.name for each in unused if self._watched.get(each.name)]
+        for name in (each.name for each in unused if self._has_flags and each.name not in self._status_columns):
+            self._status_columns[name] = is_status_name(name) or mentions_status(name, self._other(columns, name))
+        return [each.name for each in unused if self._status_columns.get(each.name)]
 
     def _other(self, columns: Sequence[Sequence[Raw]], name: str) -> Sequence[Cell]:
         return any_column(self._members.values(columns, name))

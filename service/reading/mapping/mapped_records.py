@@ -23,7 +23,7 @@ from service.reading.columns.field_names import (
     has_exact_names,
     suggest_field,
 )
-from service.reading.columns.flags import has_flags, speaks, speaks_by_name, utc_today
+from service.reading.columns.flags import has_flags, is_status_name, mentions_status, utc_today
 from service.reading.diagnostics import FileError
 from service.reading.mapping.attribute_values import AttributeReader, concatenated
 from service.reading.mapping.conversions import ClosingDates, Conversion, by_part, conversions, has_value, without
@@ -35,15 +35,15 @@ _MAX_NAMES: Final = 1_000  # a header may have millions
 _MAX_WATCHED: Final = 20
 
 
-def watched_columns(file: RecordFile, used: Sequence[str]) -> Sequence[str]:
+def status_columns(file: RecordFile, used: Sequence[str]) -> Sequence[str]:
     """Return the unused columns of a file that speak of open and closed: by their names, or in its first records."""
     known = set(used)
     unused = list(islice((name for name in file.names if name not in known), _MAX_NAMES))
     ends = {name: name if file.is_table else end_of_path(name) for name in unused}
-    found = [name for name in unused if speaks_by_name(ends[name])]
+    found = [name for name in unused if is_status_name(ends[name])]
     with suppress(FileError):  # reported when the records are read
         cells = file.first_cells(unused[:MAX_UNUSED]) if unused else {}
-        found += [name for name, each in cells.items() if name not in found and speaks(ends[name], each)]
+        found += [name for name, each in cells.items() if name not in found and mentions_status(ends[name], each)]
     return found[:_MAX_WATCHED]
 
 
@@ -224,11 +224,11 @@ class MappedRecords:
             for entry in [entries.get(field.name, FieldMapping())]
         ]
         self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
-        self._watched = watched_columns(file, self.columns) if has_flags(resource) else []
+        self._status_columns = status_columns(file, self.columns) if has_flags(resource) else []
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records in order, with a cell for each field. Raises FileError."""
-        return map(self._by_field, self._file.batches(self.columns, self._watched))
+        return map(self._by_field, self._file.batches(self.columns, self._status_columns))
 
     def _by_field(self, batch: Batch) -> Batch:
         """Return the records by field. Columns without an entry are not reported: a mapping with entries omits them."""
@@ -241,7 +241,7 @@ class MappedRecords:
             batch,
             columns=fields,
             unused=batch.unused if self._reports_unused else (),
-            watched={name: batch.columns[name] for name in self._watched},
+            status_columns={name: batch.columns[name] for name in self._status_columns},
             as_of=self._as_of if any(map(has_value, chain.from_iterable(closing_dates))) else None,
         )
 

@@ -12,7 +12,7 @@ from service.model.records import COMPANIES, STORES
 from service.reading.batch import Cell, RecordFile
 from service.reading.columns.dates import RFC_3339, possible_formats
 from service.reading.columns.field_names import column_key, end_of_path, suggest_field
-from service.reading.columns.flags import flag_of, is_status, means_closed, speaks
+from service.reading.columns.flags import flag_of, has_status_word, is_closed_name, mentions_status
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
 
 MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
@@ -176,8 +176,8 @@ def find_company_name(names: Sequence[str]) -> str | None:
 
 def _says_what_is_open(column: ColumnSample) -> bool:
     """Return whether a column has words for open and closed, or is one of states with words for yes and no."""
-    has_states = bool(column.texts) and is_status(column.name) and not _count_unknown(column)
-    return not means_closed(column.name) and (has_states or speaks(end_of_path(column.name), column.cells))
+    has_states = bool(column.texts) and has_status_word(column.name) and not _count_unknown(column)
+    return not is_closed_name(column.name) and (has_states or mentions_status(end_of_path(column.name), column.cells))
 
 
 def _count_unknown(column: ColumnSample) -> int:

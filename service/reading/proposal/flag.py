@@ -11,7 +11,7 @@ import msgspec
 from service.model.kinds import FLAG, parse_flag, parse_instant
 from service.model.records import STORES, Field
 from service.reading.columns.dates import possible_formats
-from service.reading.columns.flags import flag_of, means_closed, says_closed
+from service.reading.columns.flags import flag_of, is_closed_name, says_closed
 from service.reading.mapping.toml import array, inline_table, quoted
 from service.reading.proposal.column_choice import ColumnSample, FirstRecords, find_proof
 
@@ -47,7 +47,7 @@ _FLAG: Final = next(field for field in STORES.fields if field.kind is FLAG)
 
 def flag_entry(field: Field, column: ColumnSample) -> ProposedEntry:
     """Return the entry of a flag that is made of one column."""
-    closes = means_closed(column.name)
+    closes = is_closed_name(column.name)
     plain = not closes and all(parse_flag(text) is not None for text in column.texts)
     entry = ProposedEntry(quoted(column.name), (column.name,)) if plain else _with_values(field, column, closes=closes)
     blanks = () if closes else _notes_on_blanks(field, column, entry.value)
@@ -58,7 +58,7 @@ def propose_closing(
     columns: Sequence[ColumnSample], entries: Mapping[str, ProposedEntry], first: FirstRecords
 ) -> dict[str, ProposedEntry]:
     """Return the entry of `is_open` with a column of closing dates, if one of some columns is named like that."""
-    closing = [column for column in columns if means_closed(column.name) and column.has_values]
+    closing = [column for column in columns if is_closed_name(column.name) and column.has_values]
     dated = next((column for column in closing if any(map(_is_date, column.texts))), None)
     if dated is not None:
         return {_FLAG.name: _with_closing_date(entries.get(_FLAG.name, ProposedEntry()), dated, first)}

@@ -13,7 +13,7 @@ class Application(Protocol):
     """Answers requests.
 
     traffic      counts events of connections
-    memory_used  share of their memory that connections hold, which is set for it; with much, long answers are refused
+    memory_used  share of their memory that connections hold, set by the server; if it is high, long answers are refused
     """
 
     traffic: Counters
@@ -22,8 +22,8 @@ class Application(Protocol):
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""
 
-    def again(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
-        """Answer a request whose line and header fields are those of one just answered; None if it is not known."""
+    def from_cache(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
+        """Answer a repeated request from the cache; None on a miss."""
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected."""

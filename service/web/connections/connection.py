@@ -75,6 +75,14 @@ class Connection(asyncio.BufferedProtocol):
     MAX_HEAD_BYTES + RECEIVE_BYTES. Unless the last request had a valid key, everything received waits until it is the
     connection's turn, and a long response is sent in parts, one per turn. Streams take turns of their own: a piece is
     made when the system has accepted the one before it.
+
+    Five ways to end it:
+
+    shed    abort, because its memory is needed for others
+    drain   close after the response to the last received request
+    abort   abort, and cancel the request
+    _reset  abort at once; reset if the client might take an incomplete stream for a complete one
+    _close  close once the client has read the response
     """
 
     __slots__ = (
@@ -195,9 +203,9 @@ class Connection(asyncio.BufferedProtocol):
         if now - self.since >= self._listener.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
-            self._cut()  # closing would wait for the client again
+            self._reset()  # closing would wait for the client again
         elif self._held and not is_reading and self._listener.app.memory_used > FILES_SHARE:
-            self.drop()
+            self.shed()
 
     def is_reading(self) -> bool:
         """Return whether the client receives a response: some of it lately, or it waits for this connection's turn."""
@@ -208,14 +216,14 @@ class Connection(asyncio.BufferedProtocol):
             self._unsent, self.since = unsent, now
         return now - self.since < READING_SECONDS
 
-    def drop(self) -> None:
-        """Abort the connection, and hold nothing: the memory is needed for others."""
+    def shed(self) -> None:
+        """Abort the connection and release its memory, which is needed for others."""
         self._listener.app.traffic.count(Event.MEMORY_LIMIT)
-        self._cut()
+        self._reset()
         self._hold(0)
 
-    def finish(self) -> None:
-        """Close after the current response, or that to a request received already, or now if there is none."""
+    def drain(self) -> None:
+        """Close after the response to the current or a received request; now if there is none."""
         if self._queued:
             self._read()
         self._closes = True
@@ -224,13 +232,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> asyncio.Task[None] | None:
         """Abort the connection; cancel and return the task of the current response, if there is one."""
-        self._cut()
+        self._reset()
         if self._task is not None:
             self._task.cancel()
         return self._task
 
-    def _cut(self) -> None:
-        """Abort the connection; reset it if a stream of HTTP/1.0 ends with it, which would look complete."""
+    def _reset(self) -> None:
+        """Abort the connection; reset it if it ends a stream of HTTP/1.0, which would look complete."""
         if self._stream is not None and not self._chunked:
             self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
@@ -323,10 +331,10 @@ class Connection(asyncio.BufferedProtocol):
         return head is not None
 
     def _read_line(self, line: bytes) -> bool:
-        """Answer a request that differs from the last one in nothing but its line; return whether it could be read."""
+        """Answer a request that repeats the last header fields; return whether its line could be read."""
         repeated, response = self._repeated, None
         if self._authenticated and repeated.fields is not None:
-            response = self._listener.app.again(line, repeated.fields, self._remote)
+            response = self._listener.app.from_cache(line, repeated.fields, self._remote)
         request = repeated.read(line, self._remote) if response is None else None
         if response is None and request is None:
             return False
@@ -409,7 +417,7 @@ class Connection(asyncio.BufferedProtocol):
             piece = stream.take()
         except Exception:  # noqa: BLE001 - the client sees that the body is incomplete, and the log has the traceback
             _log.exception("unexpected error in a stream")
-            self._cut()
+            self._reset()
             return
         if piece is None:
             self._end_stream()

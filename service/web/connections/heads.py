@@ -147,7 +147,7 @@ class HeadReader:
             return reject(HeaderFieldsTooLarge(), bytes(received[:end]))
         if found < 0 and not messages:
             return None
-        # The parser sees another end of the head, or accepts `CONNECT ` without a target.
+        # The parser disagrees about where the head ends, or accepts `CONNECT ` without a target.
         if found < 0 or len(messages) != 1 or messages[0][0].url is None:
             return reject(BadRequest(), b"")
         del received[:end]

@@ -19,8 +19,8 @@ class Holder(Protocol):
     def is_reading(self) -> bool:
         """Return whether its client receives a response."""
 
-    def drop(self) -> None:
-        """End the connection, and hold nothing."""
+    def shed(self) -> None:
+        """Abort the connection and release its memory."""
 
 
 class Informed(Protocol):
@@ -76,8 +76,8 @@ class MemoryBudget:
             if holder.is_reading():
                 self._count(holder, self._sizes[holder])  # no longer the longest idle
             else:
-                holder.drop()
+                holder.shed()
             if self.held <= self._most:
                 return
         if last in self._sizes and len(self._sizes) > 1 and not last.is_reading():
-            last.drop()
+            last.shed()

@@ -1,4 +1,4 @@
-"""Requests with the header fields of the request before, read without a parser."""
+"""Requests that repeat the header fields of the request before, read without a parser."""
 
 import re
 from itertools import islice
@@ -6,17 +6,17 @@ from typing import Final
 
 from aiohttp import HttpVersion11, hdrs
 
-from service.web.http.request import OWN, Request, RequestFields
+from service.web.http.request import VARYING, Request, RequestFields
 
 # A path and a query as every parser reads them. Everything else is for aiohttp's parser.
 _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!$-;=?@-Z_a-z~%]*+))? HTTP/1\.1")
-# The end of the line, whose version decides as much as the fields do.
+# The end of the request line: its version matters as much as the fields do.
 _LINE_END: Final = b" HTTP/1.1\r\n"
 _VERSION_LENGTH: Final = len(b" HTTP/1.1")
 # The value of a field as every parser reads it: visible ASCII, with single spaces in it.
 _VALUE: Final = re.compile(rb"[!-~]++(?: [!-~]++)*+")
-# A field in `OWN`, up to the first odd byte of its value.
-_OWN: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)" % ("|".join(OWN).encode(), _VALUE.pattern))
+# A field in `VARYING`, up to the first odd byte of its value.
+_VARYING: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)" % ("|".join(VARYING).encode(), _VALUE.pattern))
 # Longer lines and fields are rare.
 _MAX_LINE_BYTES: Final = 2048
 _MAX_FIELD_BYTES: Final = 2048
@@ -24,15 +24,15 @@ _METHODS: Final = {each.encode(): each for each in (hdrs.METH_GET, hdrs.METH_HEA
 
 
 class RepeatedFields:
-    """The header fields of the last request on a connection, if another may have the same but for values in `OWN`.
+    """The header fields of the last request on a connection, if another may have the same but for values in `VARYING`.
 
     Most clients send the same fields in every request on a connection, some with a tag or an identifier that differs.
-    Then only the first line and these values are read. What the parser made of all other bytes is still true: it
-    depends on them alone, because no value in `OWN` means anything to the parser.
+    Then only the first line and these values are read. What the parser made of all other bytes still holds: it
+    depends on them alone, because the parser ignores the values in `VARYING`.
 
     fields   the fields, with the values of the last request
-    end      where the head ends that was last found to have these fields
-    _first   the version and the bytes of the fields, up to the first value in `OWN`
+    end      the end of the last head that repeated these fields
+    _first   the version and the bytes of the fields, up to the first value in `VARYING`
     _others  the bytes after each of these values, up to the next
     _names   the names of these values, as the parser returned them
     _values  these values in the last request
@@ -59,23 +59,23 @@ class RepeatedFields:
             self._split(head[start:], request)
 
     def _split(self, block: bytes, request: Request) -> None:
-        """Split the bytes of fields at the values in `OWN` that are the only ones of their name, for the parser too."""
-        fields, found = request.fields.all, list(islice(_OWN.finditer(block), len(OWN) + 1))
-        if not 0 < len(found) <= len(OWN):  # comparing each of many with all of its name would take quadratic time
+        """Split the bytes of fields at the values in `VARYING` whose fields are not repeated, also for the parser."""
+        fields, hits = request.fields.all, list(islice(_VARYING.finditer(block), len(VARYING) + 1))
+        if not 0 < len(hits) <= len(VARYING):  # comparing each of many with all of its name would take quadratic time
             self._first, self._others, self._names, self._values = block, [], [], []
             return
-        own = [each for each in found if fields.getall(each[1].decode(), ()) == [each[2].decode()]]
-        spelling = {name.lower(): name for name in fields} if own else {}
-        self._names = [spelling[each[1].decode().lower()] for each in own]
-        self._values = [each[2] for each in own]
-        ends = [0, *(each.end() for each in own)]
-        starts = [*(each.start(2) for each in own), len(block)]
+        varying = [hit for hit in hits if fields.getall(hit[1].decode(), ()) == [hit[2].decode()]]
+        spelling = {name.lower(): name for name in fields} if varying else {}
+        self._names = [spelling[hit[1].decode().lower()] for hit in varying]
+        self._values = [hit[2] for hit in varying]
+        ends = [0, *(hit.end() for hit in varying)]
+        starts = [*(hit.start(2) for hit in varying), len(block)]
         self._first, *self._others = (block[end:start] for end, start in zip(ends, starts, strict=True))
 
     def find(self, received: bytearray) -> bytes | None:
-        """Return the line of the head at the start of the received bytes if it has the fields, which then are its own.
+        """Return the line of the next head if it repeats the remembered fields; `fields` then has its varying values.
 
-        The line may be anything but one that a request was read from.
+        The request line is not validated here.
         """
         if self.fields is None:
             return None
@@ -95,7 +95,7 @@ class RepeatedFields:
         return bytes(received[: start + _VERSION_LENGTH])
 
     def read(self, line: bytes, remote: str | None) -> Request | None:
-        """Return the request of a line that was found; None if a parser might read the line in another way."""
+        """Return the request of a line that `find` returned; None if a parser might read the line in another way."""
         match = _LINE.fullmatch(line)
         if match is None or self.fields is None:
             return None

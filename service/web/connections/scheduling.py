@@ -1,4 +1,4 @@
-"""A coroutine that has begun without a task, and waits."""
+"""Scheduling on the event loop: turns of connections; coroutines run eagerly, with a task only if they wait."""
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 
 class Waiting(Protocol):
-    """A connection that has received something."""
+    """A connection with buffered bytes."""
 
     def take_turn(self) -> None:
-        """Use what is received, as far as that is possible now: one request at most."""
+        """Process at most one buffered request."""
 
 
 class Turns:
@@ -40,7 +40,7 @@ class Turns:
 
     def _pass(self) -> None:
         self._scheduled = False
-        # Those of authenticated clients come first that came in this pass, but no others.
+        # The requests of authenticated clients in this pass come first, but not those of the next pass.
         self._postponed = self.authenticated > 0 and not self._postponed
         try:
             if not self._postponed:
@@ -52,22 +52,22 @@ class Turns:
                 self._schedule()
 
 
-Started = Coroutine[Any, None, None]
+EagerCoroutine = Coroutine[Any, None, None]
 
 
-async def resume(coroutine: Started, pending: object) -> None:
-    """Continue a coroutine, which waits for `pending`, in a task.
+async def resume(coroutine: EagerCoroutine, pending: object) -> None:
+    """Continue an eager coroutine, which waits for `pending`, in a task.
 
     Python 3.12 has eager tasks for this. Until it waits, the coroutine has no current task, which `asyncio.timeout`
     needs: code that uses one waits before.
     """
-    rest = _Rest(coroutine, pending)
+    continuation = _Continuation(coroutine, pending)
     del pending  # as in `_taken`
-    await rest
+    await continuation
 
 
-class _Rest:
-    def __init__(self, coroutine: Started, pending: object) -> None:
+class _Continuation:
+    def __init__(self, coroutine: EagerCoroutine, pending: object) -> None:
         self._coroutine, self._pending = coroutine, pending
 
     def __await__(self) -> Generator[Any, Any, None]:
@@ -83,6 +83,6 @@ class _Rest:
             return
 
     def _taken(self) -> object:
-        """Return what the task waits for, and forget it: an error in it, whose traceback has the task, is a cycle."""
+        """Return what the task waits for; without the reference, an error in it and the task are no cycle."""
         pending, self._pending = self._pending, None
         return pending

@@ -86,7 +86,7 @@ class Server:
     def pre_shutdown(self) -> None:
         """Close idle connections, and the others after their current responses."""
         for connection in tuple(self._connections):
-            connection.finish()
+            connection.drain()
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - aiohttp's runner gives it
         """Wait until all connections are closed; abort those that are still open after the timeout."""

@@ -12,7 +12,7 @@ from service.model.errors import UnprocessableContent, ValidationError
 from service.model.operation import GEO_JSON, Operation
 from service.model.parameters import ZOOM, map_parameters_of
 from service.model.query import Query, QueryParser
-from service.web.endpoints.pages import found
+from service.web.endpoints.pages import run_query
 from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
 from service.web.pipeline.plan import Body, BodyFormat, Plan
 from service.web.pipeline.routes import Call, ResourceRoute, parser
@@ -29,7 +29,7 @@ class GeoJsonClusters(BodyFormat, frozen=True, eq=False):
     async def body(self) -> Body:
         """Find and count the stores. Raises `UnprocessableContent`."""
         try:
-            return Body(await found(map_clusters, self.table, self.query))
+            return Body(await run_query(map_clusters, self.table, self.query))
         except TooManyCells as error:
             zoom = ValidationError(("query", ZOOM.name), f"Value error, {error}", "value_error")
             raise UnprocessableContent([zoom]) from None
@@ -44,9 +44,11 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        return Plan(asked.representation(dataset.version, common), GeoJsonClusters(dataset.stores, asked.query))
+        return Plan(
+            parameters.representation(dataset.version, common), GeoJsonClusters(dataset.stores, parameters.query)
+        )
 
     def describe(schema: Schema) -> Operation:
         return Operation(

@@ -90,12 +90,12 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
-            representation = asked.representation(dataset.version, common, GEO_JSON)
-            return Plan(representation, GeoJsonPage(table(dataset), asked))
-        return Plan(asked.representation(dataset.version, common), JsonPage(table(dataset), asked))
+            representation = parameters.representation(dataset.version, common, GEO_JSON)
+            return Plan(representation, GeoJsonPage(table(dataset), parameters))
+        return Plan(parameters.representation(dataset.version, common), JsonPage(table(dataset), parameters))
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)
@@ -127,12 +127,12 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        asked = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
+        parameters = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        row = table(dataset).find(asked.segment)
+        row = table(dataset).find(parameters.segment)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
-        return Plan(asked.representation(dataset.version, common), JsonRecord(row))
+        return Plan(parameters.representation(dataset.version, common), JsonRecord(row))
 
     def describe(schema: Schema) -> Operation:
         return Operation(

@@ -20,7 +20,7 @@ from service.model.operation import COUNT_HEADER, CSV, GEO_JSON, NDJSON, Operati
 from service.model.parameters import file_parameters_of
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
-from service.web.endpoints.pages import found
+from service.web.endpoints.pages import run_query
 from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
 from service.web.http.header_fields import HeaderLines, header_lines
 from service.web.http.response import Stream
@@ -45,9 +45,9 @@ class WholeResult(BodyFormat, frozen=True, eq=False):
 
     async def body(self) -> Body:
         """Select the rows. The stream holds the table, and writes them when it is read."""
-        order: Selection = await found(ordered, self.table, self.query)
+        order: Selection = await run_query(ordered, self.table, self.query)
         if isinstance(order, ScannedRows):
-            order = await found(order.marked)
+            order = await run_query(order.marked)
         nbytes = 0
         if isinstance(order, DistanceOrder):
             order = await in_turn(_SORTING, order.listed)
@@ -89,10 +89,10 @@ def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Tabl
     parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        result = WholeResult(dataset.schema.of(resource), table(dataset), asked.query, WRITERS[ending], file_name)
-        return Plan(asked.representation(dataset.version, common), result)
+        result = WholeResult(dataset.schema.of(resource), table(dataset), parameters.query, WRITERS[ending], file_name)
+        return Plan(parameters.representation(dataset.version, common), result)
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)

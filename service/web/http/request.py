@@ -47,9 +47,9 @@ def without_trailing_slash(path: str, query: str) -> str:
 
 
 _REQUEST_ID: Final = REQUEST_ID.lower()
-# Fields whose values differ between the requests on a connection, from caches, tracing and proxies. None of them means
-# anything to the parser.
-OWN: Final = (
+# Fields whose values vary between the requests on a connection: of caches, tracing and proxies. The parser ignores all
+# of them.
+VARYING: Final = (
     hdrs.IF_NONE_MATCH,
     hdrs.IF_MODIFIED_SINCE,
     REQUEST_ID,
@@ -59,59 +59,58 @@ OWN: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
-# The cached properties that depend on these values.
-OF_OWN: Final = ("all", "request_id", "trace_id")
+# The cached properties that are derived from these values.
+DERIVED_FROM_VARYING: Final = ("all", "request_id", "trace_id")
 
 
 class RequestFields:
     """The header fields of a request.
 
-    A connection keeps them while its client sends the same ones. What only a client with a key may cause to be read is
-    read when it is needed.
+    A connection reuses them while its client repeats them. What is only needed for clients with a key is read lazily.
 
     origin          the value of Origin
     is_conditional  whether there is a condition
     has_preference  whether there is a Prefer
     versions        the data versions that the client expects
     _received       the fields as they were parsed
-    _own            values of some in `OWN` that replace theirs
+    _varying        values of some in `VARYING` that replace theirs
     """
 
     def __init__(self, headers: CIMultiDictProxy[str]) -> None:
         self._received = headers
-        self._own: Mapping[str, bytes] = {}
+        self._varying: Mapping[str, bytes] = {}
         self.origin = headers.get(hdrs.ORIGIN)
         self.is_conditional = is_conditional(headers)
         self.has_preference = PREFER in headers
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
 
     def replace(self, values: Mapping[str, bytes]) -> "RequestFields":
-        """Return the same fields but for the values of some in `OWN`, which are ASCII.
+        """Return the same fields but for the values of some in `VARYING`, which are ASCII.
 
         These are all that differ from the fields as they were parsed: what was replaced before is given again.
         """
         fields = RequestFields.__new__(RequestFields)
         attributes = fields.__dict__
         attributes |= self.__dict__
-        for name in OF_OWN:
+        for name in DERIVED_FROM_VARYING:
             attributes.pop(name, None)
-        attributes["_own"] = values
+        attributes["_varying"] = values
         return fields
 
     @cached_property
     def all(self) -> CIMultiDictProxy[str]:
         """All fields."""
-        if not self._own:
+        if not self._varying:
             return self._received
         headers = CIMultiDict(self._received)
-        for name, value in self._own.items():
+        for name, value in self._varying.items():
             headers[name] = value.decode()
         return CIMultiDictProxy(headers)
 
     @cached_property
     def request_id(self) -> str | None:
         """The identifier in X-Request-Id, if it is safe."""
-        for name, value in self._own.items():
+        for name, value in self._varying.items():
             if name.lower() == _REQUEST_ID:
                 return safe_id(value.decode())
         return safe_id(self._received.get(REQUEST_ID))

@@ -33,7 +33,7 @@ from service.web.pipeline.access_log import Exchange, Observer
 from service.web.pipeline.auth import Authenticate, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.long_queries import current_key
-from service.web.pipeline.response_cache import ANSWER_HIT, RecentAnswers
+from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
@@ -71,7 +71,7 @@ class App:
         self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
         self._server_timing = settings.server_timing
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
-        self._answers = RecentAnswers(snapshots, settings.response_cache << 20, self.traffic.count)
+        self._cache = ResponseCache(snapshots, settings.response_cache << 20, self.traffic.count)
         self._needs_key = not settings.no_auth
         self.memory_used = 0.0
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
@@ -97,26 +97,33 @@ class App:
             answer = self._error_answer(InternalServerError(), fields, protected=protected)
         return self._respond(exchange, answer, started, closes=closes)
 
-    def again(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
-        """Answer a request whose line and header fields are those of one just answered; None if it is not known.
+    def from_cache(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
+        """Answer a repeated request from the cache; None on a miss.
 
-        The line decides route, segment and query; key and conditions are checked. What may wait, or be an error, takes
-        the steps of any other request.
+        The line decides route, segment and query; key and conditions are checked. A request that may wait or fail is a
+        miss, and takes the steps of any other request.
         """
         started = perf_counter()
         try:
-            given = self._answers.given(line, fields)
-            if given is None or self.memory_used > FILES_SHARE:
+            cached = self._cache.get(line, fields)
+            if cached is None or self.memory_used > FILES_SHARE:
                 return None
             principal = self._authenticate(fields)
-            answer = given.answer(fields) if principal.rate is None else None
+            answer = cached.answer(fields) if principal.rate is None else None
         except RequestError:
             return None
         if answer is None:
             return None
         self.traffic.count(ANSWER_HIT)
         exchange = Exchange(
-            self._request_id(fields.request_id), given.route, True, hdrs.METH_GET, given.path, fields, remote, principal
+            self._request_id(fields.request_id),
+            cached.route,
+            True,
+            hdrs.METH_GET,
+            cached.path,
+            fields,
+            remote,
+            principal,
         )
         return self._respond(exchange, answer, started)
 
@@ -156,7 +163,7 @@ class App:
             current_key.set(principal.name if self._needs_key else None)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
-        answer = await self._answers.answer(route, segment, request)
+        answer = await self._cache.answer(route, segment, request)
         if self.memory_used > FILES_SHARE and route.protected:
             self._check_memory(answer)
         return answer
@@ -187,9 +194,9 @@ class App:
         """Close the connections to the store of rate limits."""
         await self._rate_limits.close()
 
-    def _request_id(self, given: str | None) -> str:
-        """Return the identifier that a request was given, or a new one."""
-        return given or f"{self._run}-{next(self._numbers):x}"
+    def _request_id(self, received: str | None) -> str:
+        """Return the identifier that a request has, or a new one."""
+        return received or f"{self._run}-{next(self._numbers):x}"
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_id(None)

@@ -1,4 +1,4 @@
-"""Long queries: they wait for a thread, in order, and few of them may."""
+"""Long queries: they run in a thread in order of arrival, and few may wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,21 +8,20 @@ from typing import Final, TypeVar
 
 from service.model.errors import TooManyLongQueries
 
-# At most as many wait or are answered at a time: in a process, and of a key. A client has few at once; many others that
-# wait for it would not get their answers in time.
+# At most this many wait or run at a time: in a process, and of one key. More would not be answered in time.
 MOST = 64
 MOST_OF_A_KEY = 4
 
 # The name of the key of the current request. Without keys clients cannot be told apart: behind a proxy they share an
 # address.
 current_key: Final = ContextVar[str | None]("current_key", default=None)
-_keys: Final = list[str | None]()  # of those that wait or are answered
+_keys: Final = list[str | None]()  # of the queries that wait or run
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
-async def in_turn(threads: Executor, find: Callable[[], _Found]) -> _Found:
-    """Return what a long query finds in one of some threads. A query is not begun if its request is cancelled before.
+async def in_turn(threads: Executor, query: Callable[[], _Result]) -> _Result:
+    """Run a long query in one of some threads, unless its request is cancelled before it begins.
 
     Raises `TooManyLongQueries`.
     """
@@ -31,14 +30,14 @@ async def in_turn(threads: Executor, find: Callable[[], _Found]) -> _Found:
         raise TooManyLongQueries
     _keys.append(key)
     try:
-        return await asyncio.get_running_loop().run_in_executor(threads, _without_stop, find)
+        return await asyncio.get_running_loop().run_in_executor(threads, _without_stop, query)
     finally:
         _keys.remove(key)
 
 
-def _without_stop(find: Callable[[], _Found]) -> _Found:
+def _without_stop(query: Callable[[], _Result]) -> _Result:
     """Return what a function returns. Raises `RuntimeError` for a `StopIteration`, which no future passes on."""
     try:
-        return find()
+        return query()
     except StopIteration as error:
         raise RuntimeError("a query raised StopIteration") from error

@@ -153,8 +153,10 @@ class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
         """Return the representation from the data of a version, in another media type than the default."""
         media_type = media_type or self.media_type
         links = UNSET if media_type == self.media_type else body_link_base(self.operation, self.raw)
-        asked = self.segment or self.query.normalized
-        return Representation(Identity(self.operation, asked, version, media_type, links=links), common, self.ignored)
+        parameters = self.segment or self.query.normalized
+        return Representation(
+            Identity(self.operation, parameters, version, media_type, links=links), common, self.ignored
+        )
 
 
 # Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names

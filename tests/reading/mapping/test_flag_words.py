@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.reading.columns.flags import flag_of, is_status, means_closed, says_closed
+from service.reading.columns.flags import flag_of, has_status_word, is_closed_name, says_closed
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_opening_hours_and_negations_do_not_say_closed(text: str) -> None:
     ],
 )  # fmt: skip
 def test_names_of_columns_that_mean_closed(name: str) -> None:
-    assert means_closed(name)
-    assert not is_status(name)
+    assert is_closed_name(name)
+    assert not has_status_word(name)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,9 @@ def test_names_of_columns_that_mean_closed(name: str) -> None:
     ],
 )  # fmt: skip
 def test_names_of_other_columns(name: str) -> None:
-    assert not means_closed(name)
+    assert not is_closed_name(name)
 
 
 def test_names_of_states() -> None:
-    assert all(map(is_status, ("Status", "store_status", "Betriebsstatus", "businessStatus", "Zustand", "statut")))
+    states = ("Status", "store_status", "Betriebsstatus", "businessStatus", "Zustand", "statut")
+    assert all(map(has_status_word, states))

@@ -224,7 +224,7 @@ async def test_no_response_is_sent_after_the_client_disconnects() -> None:
 async def test_an_idle_connection_is_finished_immediately(sent: bytes) -> None:
     wire = Wire()
     await wire.send(sent)
-    wire.connection.finish()
+    wire.connection.drain()
     await settle()
     assert wire.lost
 
@@ -234,11 +234,11 @@ async def test_an_active_connection_is_finished_after_its_response() -> None:
     app.gate.clear()
     wire = Wire(app, room=10)
     await wire.send(GET)
-    wire.connection.finish()
+    wire.connection.drain()
     app.gate.set()
     await settle()
     assert (wire.connection.state, wire.lost) == (State.WRITING, False)
-    wire.connection.finish()
+    wire.connection.drain()
     await wire.take()
     assert (wire.statuses, wire.lost) == ([200], True)
     assert b"Connection: close\r\n" in wire.received

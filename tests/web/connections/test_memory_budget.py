@@ -44,7 +44,7 @@ class Holder:
     def is_reading(self) -> bool:
         return self.reads
 
-    def drop(self) -> None:
+    def shed(self) -> None:
         self.dropped = True
         self.hold(0)
 

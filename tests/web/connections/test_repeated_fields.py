@@ -11,7 +11,7 @@ from service.model.errors import Unauthorized
 from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.http.request import OF_OWN, OWN, Request, RequestFields
+from service.web.http.request import DERIVED_FROM_VARYING, VARYING, Request, RequestFields
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def test_what_is_read_is_what_the_parser_reads(method: str, target: str, version
 
 
 NAMES = [
-    *OWN,
+    *VARYING,
     *("if-none-match", "x-request-ID", "Traceparent", "x-forwarded-for"),
     *("x-api-key", "Accept", "Accept-Encoding", "Prefer", "Origin", "If-Match", "X-Dataset-Version", "X-Other"),
     *("Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade"),
@@ -119,7 +119,7 @@ def test_a_field_with_another_colon_is_read_as_the_parser_reads_it(first: str) -
             check(after(block((name, first, "a"))), block((name, second, "b")))
 
 
-@given(st.lists(st.sampled_from(OWN), max_size=3), VALUES, VALUES, VALUES)
+@given(st.lists(st.sampled_from(VARYING), max_size=3), VALUES, VALUES, VALUES)
 def test_fields_with_other_values_are_read_as_the_parser_reads_them(
     names: list[str], first: list[str], second: list[str], third: list[str]
 ) -> None:
@@ -132,7 +132,7 @@ def test_fields_with_other_values_are_read_as_the_parser_reads_them(
         check(repeated, other)
 
 
-@pytest.mark.parametrize("name", [*OWN, "if-none-match", "X-REQUEST-ID"])
+@pytest.mark.parametrize("name", [*VARYING, "if-none-match", "X-REQUEST-ID"])
 def test_another_value_of_a_field_that_differs_between_requests_is_read(name: str) -> None:
     repeated = after(block((name, ": ", "a"), ("Accept", ": ", "*/*")))
     for value in ("b", '"c", W/"d"', TRACES[0], TRACES[1], "Sun, 06 Nov 1994 08:49:37 GMT", "e" * 1000):
@@ -171,8 +171,8 @@ class Recording(CIMultiDictProxy[str]):
 
 
 def test_what_depends_on_a_value_that_differs_between_requests_is_read_again() -> None:
-    fields = Recording(CIMultiDict({"x-api-key": "a", "Prefer": "b", **dict.fromkeys(OWN, "c")}))
-    fields.read, own = set(), {name.lower() for name in OWN}
+    fields = Recording(CIMultiDict({"x-api-key": "a", "Prefer": "b", **dict.fromkeys(VARYING, "c")}))
+    fields.read, own = set(), {name.lower() for name in VARYING}
     request_fields = RequestFields(fields)
     assert fields.read.isdisjoint(own)
     dependent = []
@@ -180,7 +180,7 @@ def test_what_depends_on_a_value_that_differs_between_requests_is_read_again() -
         fields.read.clear()
         getattr(request_fields, name)
         dependent += [name] * (not fields.read.isdisjoint(own))
-    assert ["all", *dependent] == [*OF_OWN]
+    assert ["all", *dependent] == [*DERIVED_FROM_VARYING]
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ async def test_an_error_is_logged_and_the_client_does_not_get_the_end(caplog: py
 async def test_a_drain_lets_it_end_and_closes_the_connection() -> None:
     wire = Wire(StreamApp([LONG] * 5), room=1500)
     await wire.send(GET)
-    wire.connection.finish()
+    wire.connection.drain()
     await settle()
     assert not wire.lost
     await wire.take()
@@ -142,7 +142,7 @@ async def test_a_drain_lets_it_end_and_closes_the_connection() -> None:
 async def test_at_the_end_of_a_drain_it_is_cut() -> None:
     wire = Wire(app := StreamApp([LONG] * 5), room=1500)
     await wire.send(GET)
-    wire.connection.finish()
+    wire.connection.drain()
     wire.connection.abort()
     await settle()
     assert (body(wire)[-5:] != END, wire.lost, app.closed) == (True, True, 1)

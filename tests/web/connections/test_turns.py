@@ -205,7 +205,7 @@ async def test_a_long_response_is_read_slowly_behind_a_body_and_at_the_end_and_a
     whole, slow = Wire(RecordingApp()), Wire(RecordingApp(), room=10)
     await whole.send(DOCUMENT)
     await slow.send(DOCUMENT[:-2] + b"Content-Length: 100000\r\n\r\n" + bytes(100_000))
-    slow.connection.finish()
+    slow.connection.drain()
     while not slow.lost:
         assert slow.connection.state is State.WRITING
         await slow.take(100_000)
@@ -228,7 +228,7 @@ async def test_a_request_that_waits_at_the_end_is_answered() -> None:
     wire = Wire(RecordingApp())
     wire.unread += REFUSED
     wire.deliver()
-    wire.connection.finish()
+    wire.connection.drain()
     await settle()
     assert (wire.statuses, wire.lost) == ([401], True)
 

@@ -19,7 +19,7 @@ from service.web.http.content_coding import CODINGS
 from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.auth import api_key_authentication
 from service.web.site import make_site
-from tests.baking.random_data_sets import random_data_set
+from tests.baking.random_datasets import random_dataset
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS
@@ -50,7 +50,7 @@ QUERIES: Final = (
 @pytest.fixture
 async def made(tmp_path: Path, snapshots: SnapshotHolder, loading_client: Client) -> Client:
     """Return a client of a service with more records than a batch has."""
-    await serve(snapshots, random_data_set((1300, 40, 30, 7)).write(tmp_path / "made"))
+    await serve(snapshots, random_dataset((1300, 40, 30, 7)).write(tmp_path / "made"))
     return loading_client
 
 
@@ -243,7 +243,7 @@ class Log:
 async def test_it_is_logged_and_counted_at_its_end(
     tmp_path: Path, snapshots: SnapshotHolder, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(snapshots, random_data_set((40_000, 4, 30, 7)).write(tmp_path / "made"))
+    await serve(snapshots, random_dataset((40_000, 4, 30, 7)).write(tmp_path / "made"))
     site = make_site(snapshots, api_key_authentication(Keyring(static_principals([KEY]))), DEFAULTS, log=(log := Log()))
     client: Client = await aiohttp_client(ServiceServer(site.public, Limits(write_seconds=60)))
     whole = await ask(client, "/stores.ndjson")

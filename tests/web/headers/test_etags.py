@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.publishing.snapshot import SnapshotHolder
-from tests.baking.random_data_sets import baked_file
+from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS, serving

@@ -1,10 +1,10 @@
-"""What a query walks is announced before, also if that is not rows: texts of lists, bytes of long records."""
+"""A query spends its budget before it looks at rows, and at what else takes long: texts of lists, bytes of records."""
 
 from collections.abc import Callable
 
 import pytest
 
-from service.engine.columns.long_work import LongWork, at_once
+from service.engine.columns.row_budget import OverBudget, within_budget
 from service.engine.results import feature_page, map_clusters, page
 from service.engine.table import Table
 from service.model.coordinates import Box
@@ -20,8 +20,8 @@ WORLD = Box(-180, -90, 180, 90)
 
 def is_long(find: Callable[[], object]) -> bool:
     try:
-        at_once(find)
-    except LongWork:
+        within_budget(find)
+    except OverBudget:
         return True
     return False
 
@@ -47,14 +47,16 @@ SIMILAR = [*FEW, *(texts(0)[row:] for row in range(60))]
     ],
     ids=["few", "some of few", "many", "some of many", "few lists of many"],
 )
-def test_the_texts_of_lists_are_announced(lists: list[list[str] | None], keys: tuple[str, ...], *, long: bool) -> None:
+def test_the_texts_of_lists_are_in_the_budget(
+    lists: list[list[str] | None], keys: tuple[str, ...], *, long: bool
+) -> None:
     query = Query(sort_by="id", filters=(Filter(NAME, keys),) if keys else (), facets=(NAME,), limit=1)
     table = table_of(lists)
     assert is_long(lambda: page(table, query)) == long
 
 
 @pytest.mark.parametrize(("keys", "long"), [(5, False), (50, True)])
-def test_the_lists_that_have_the_texts_of_a_filter_are_announced(keys: int, *, long: bool) -> None:
+def test_the_lists_that_have_the_texts_of_a_filter_are_in_the_budget(keys: int, *, long: bool) -> None:
     table = table_of([[*texts(0, 50), f"list {row}"] for row in range(MANY)])
     query = Query(sort_by="id", filters=(Filter(NAME, tuple(texts(0, keys))),), limit=1)
     assert is_long(lambda: page(table, query)) == long
@@ -69,7 +71,7 @@ def stores(count: int, name: str) -> Table:
 
 
 @pytest.mark.parametrize(("name", "long"), [("short", False), (20_000 * "long", True)])
-def test_the_bytes_of_records_are_announced_before_they_are_decoded(name: str, *, long: bool) -> None:
+def test_the_bytes_of_records_are_in_the_budget_before_they_are_decoded(name: str, *, long: bool) -> None:
     table = stores(30, name)
     finds: list[Callable[[], object]] = [
         lambda: page(table, Query(fields=("store_id",))),

@@ -30,7 +30,7 @@ COMPANY = company(domain="acme.example", parent_company_id="acme", created_at="2
 GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
 
 
-class RandomDataSet(NamedTuple):
+class RandomDataset(NamedTuple):
     """Valid records by resource, the time in the manifest, and the attributes that the records have."""
 
     records: dict[str, list[Record]]
@@ -57,15 +57,15 @@ def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> N
     (folder / "manifest.json").write_bytes(orjson.dumps({"generated_at": generated_at, "files": listed}))
 
 
-def data_sets() -> st.SearchStrategy[RandomDataSet]:
+def datasets() -> st.SearchStrategy[RandomDataset]:
     """Return valid data sets, empty ones too, with few values in many spellings, many of them missing."""
     sizes = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
-    return st.builds(random_data_set, sizes, st.none() | st.sampled_from(GENERATED_AT))
+    return st.builds(random_dataset, sizes, st.none() | st.sampled_from(GENERATED_AT))
 
 
-def random_data_set(
+def random_dataset(
     sizes: tuple[int, int, int, int], generated_at: str | None = None, attributes: Attributes = NONE
-) -> RandomDataSet:
+) -> RandomDataset:
     """Return a valid data set: the numbers of stores and companies, the values per field, and a seed."""
     stores, companies, variety, seed = sizes
     firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
@@ -75,7 +75,7 @@ def random_data_set(
     ]
     records = {STORES.name: owned, COMPANIES.name: firms}
     described = {name: add_random(attributes[name], each, variety, seed) for name, each in records.items()}
-    return RandomDataSet(described, generated_at, attributes)
+    return RandomDataset(described, generated_at, attributes)
 
 
 def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list[Record]:

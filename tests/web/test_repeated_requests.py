@@ -18,7 +18,7 @@ from tests.directory import company, store, write_directory
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire
 from tests.web.live import DEFAULTS, KEY
-from tests.web.test_recent_answers import FIELDS, TARGETS
+from tests.web.test_response_cache import FIELDS, TARGETS
 
 METHODS = ("GET", "HEAD")
 # So that a repeated request is answered more often than it is made.
@@ -61,29 +61,29 @@ async def service(snapshots: SnapshotHolder, data: Data) -> Service:
 
 
 @pytest.fixture
-def again(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def from_cache(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Return for each request that was looked up by its line whether it was answered so."""
     found: list[bool] = []
-    look_up = service.app.again
+    look_up = service.app.from_cache
 
     def recorded(*args: object) -> object:
         response = look_up(*args)  # type: ignore[arg-type]
         found.append(response is not None)
         return response
 
-    monkeypatch.setattr(service.app, "again", recorded)
+    monkeypatch.setattr(service.app, "from_cache", recorded)
     return found
 
 
 async def test_it_is_answered_as_by_a_service_that_keeps_nothing(
-    service: Service, snapshots: SnapshotHolder, again: list[bool]
+    service: Service, snapshots: SnapshotHolder, from_cache: list[bool]
 ) -> None:
     made = Service(snapshots, cached=0)
     for fields, target, method in product(FIELDS, TARGETS, METHODS):
         sent = request(target, *fields, "Origin: https://a.example", "X-Request-Id: a", method=method)
         for _ in range(TIMES):
             assert await service.answer(sent) == await made.answer(sent), (target, fields, method)
-    assert sum(again) > len(FIELDS) * len(TARGETS)
+    assert sum(from_cache) > len(FIELDS) * len(TARGETS)
 
 
 CHANGES: list[tuple[Callable[[Service], None], list[int]]] = [
@@ -99,20 +99,20 @@ def limited(service: Service) -> object:
 
 @pytest.mark.parametrize(("change", "expected"), CHANGES, ids=["revoked", "limited"])
 async def test_the_key_is_checked_each_time(
-    service: Service, again: list[bool], change: Callable[[Service], None], expected: list[int]
+    service: Service, from_cache: list[bool], change: Callable[[Service], None], expected: list[int]
 ) -> None:
     assert await service.statuses(request("/stores")) == [200, 200, 200]
-    assert again[-1]
+    assert from_cache[-1]
     change(service)
     assert await service.statuses(request("/stores")) == expected
 
 
-async def test_a_condition_is_evaluated_each_time(service: Service, again: list[bool]) -> None:
+async def test_a_condition_is_evaluated_each_time(service: Service, from_cache: list[bool]) -> None:
     await service.answer(request("/stores"))
     tag = bytes(service.wire.received).partition(b"\r\nETag: ")[2].partition(b"\r\n")[0].decode()
     for given, status in ((tag, 304), ('"other"', 200), (f"W/{tag}", 304), ("*", 304), ('"b"', 200)):
         assert await service.statuses(request("/stores", f"If-None-Match: {given}")) == [status] * TIMES
-    assert sum(again) > TIMES
+    assert sum(from_cache) > TIMES
 
 
 async def test_the_version_of_each_request_decides_whether_the_connection_stays_open(service: Service) -> None:
@@ -128,12 +128,12 @@ async def test_the_version_of_each_request_decides_whether_the_connection_stays_
 
 
 async def test_a_service_that_is_to_end_closes_the_connection(
-    service: Service, snapshots: SnapshotHolder, again: list[bool]
+    service: Service, snapshots: SnapshotHolder, from_cache: list[bool]
 ) -> None:
     assert await service.statuses(request("/stores")) == [200, 200, 200]
     snapshots.draining = True
     assert b"\r\nConnection: close\r\n" in await service.answer(request("/stores"))
-    assert again[-1]
+    assert from_cache[-1]
 
 
 async def test_new_data_is_served_at_once(service: Service, snapshots: SnapshotHolder, tmp_path: Path) -> None:
