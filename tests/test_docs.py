@@ -612,8 +612,7 @@ FIGURES: Final = {
         a radius of {engine.geography.grid.EARTH_RADIUS:,} m
         Latitudes beyond {engine.geography.z_order._MAX_LATITUDE} degrees
         Bodies under {web.http.content_coding.MIN_BYTES:,} bytes are not compressed
-        up to {settings.Settings().response_cache} MiB
-        within the first {web.connections.limits.MAX_HEAD_BYTES:,} bytes""",
+        up to {settings.Settings().response_cache} MiB""",
     "docs/hostile.md": """
         timeout: {web.connections.limits.Limits().head_seconds:g} seconds for the whole head
         up to {web.connections.limits.MAX_LINE_END_BYTES} bytes before each request line
