@@ -14,10 +14,10 @@ from service.reading.diagnostics import FileError, Issue
 from service.spool import FileBytes
 
 _OFFSET: Final = re.compile(r" \(byte ([0-9]+)\)")
-_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
 # A whole object without nested ones, as most records are, which is faster than its tokens; a string, which may contain
 # any other token and may be cut off by the end of the text; the punctuation.
-_TOKEN: Final = re.compile(rb'\{(?:[^{}"]++|%b)*+\}|%b?|[\[{,:}\]]' % (_STRING, _STRING), re.DOTALL)
+_TOKEN: Final = re.compile(rb'\{[^{}"]*+(?:%b[^{}"]*+)*+\}|%b|[\[{,:}\]]' % (_STRING, _STRING), re.DOTALL)
 # This close to the end, the decoder reports a lone surrogate as a truncated text.
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
 _BLANK: Final = re.compile(rb"\s*+\Z")

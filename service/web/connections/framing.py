@@ -14,7 +14,7 @@ from service.web.http.request import Request, RequestFields
 
 _LINE_END: Final = b"\r\n"
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
-_QUOTED: Final = rb'"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*+"'
+_QUOTED: Final = rb'"[\t !#-\[\]-~\x80-\xff]*+(?:\\[\t -~\x80-\xff][\t !#-\[\]-~\x80-\xff]*+)*+"'
 # A size and extensions, without the white space around them that the RFC calls "bad": not all programs accept it.
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]++)(?:;%b(?:=(?:%b|%b))?)*" % (_TOKEN, _TOKEN, _QUOTED))
 # A trailer field; those that frame a message are forbidden there (RFC 9110 section 6.5.1).

@@ -14,7 +14,7 @@ _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!
 _LINE_END: Final = b" HTTP/1.1\r\n"
 _VERSION_LENGTH: Final = len(b" HTTP/1.1")
 # The value of a field as every parser reads it: visible ASCII, with single spaces in it.
-_VALUE: Final = re.compile(rb"[!-~]++(?: [!-~]++)*+")
+_VALUE: Final = re.compile(rb"[!-~]++(?: [!-~]++)*")
 # A field in `VARYING`, up to the first odd byte of its value.
 _VARYING: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)" % ("|".join(VARYING).encode(), _VALUE.pattern))
 # Longer lines and fields are rare.

@@ -33,17 +33,17 @@ MAX_CHARACTERS: Final = 1024
 # Members read from all fields of one name: each costs steps in Python, without a key too.
 MAX_MEMBERS: Final = 64
 # A quoted string, in which commas and semicolons separate nothing. Possessive, so that a failed match is not retried.
-QUOTED: Final = r'"(?:[^"\\]|\\.)*+"'
+QUOTED: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 _SPACE: Final = " \t"  # RFC 9110 section 5.6.3
 # An unclosed quoted string ends with the field. Otherwise the expression would try each quote as an opening one, in
 # time quadratic in the length.
-_QUOTED_OR_OPEN: Final = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
-_MEMBERS: Final = re.compile(rf'(?:{_QUOTED_OR_OPEN}|[^",])++', re.DOTALL)
-_VALUE: Final = rf'(?:{_QUOTED_OR_OPEN}|[^";])*+'
+_QUOTED_OR_OPEN: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+["\\]?+'
+_MEMBERS: Final = re.compile(rf'(?=[^,])[^",]*+(?:{_QUOTED_OR_OPEN}[^",]*+)*+', re.DOTALL)
+_VALUE: Final = rf'[^";]*+(?:{_QUOTED_OR_OPEN}[^";]*+)*+'
 # Parameters with other names, then the weight, with or without a value.
 _PARAMETERS: Final = re.compile(
-    rf";(?:(?!\s*q\s*(?:[=;]|\Z)){_VALUE};)*+\s*+q\s*+(?:=({_VALUE}))?+(?:;|\Z)", re.DOTALL | re.IGNORECASE
+    rf"(?:;(?!\s*+q\s*+(?:[=;]|\Z)){_VALUE})*;\s*+q\s*+(?:=({_VALUE})|;|\Z)", re.DOTALL | re.IGNORECASE
 )
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
@@ -97,7 +97,7 @@ def prefers_geo_json(*accept: str) -> bool:
 PREFER: Final = "Prefer"
 
 STRICT_APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
-_HANDLING: Final = re.compile(rf"\s*+handling\s*+(?:=\s*+({QUOTED}|[^\s;\"]*+))?+\s*+(?:;.*)?", re.IGNORECASE)
+_HANDLING: Final = re.compile(rf"\s*+handling\s*+(?:=\s*+({QUOTED}|[^\s;\"]*+))?\s*+(?:;.*)?", re.IGNORECASE)
 
 
 def is_strict(headers: Sequence[str]) -> bool:
