@@ -33,7 +33,7 @@ from service.publishing.choice import check_unread, is_baked
 from service.server.console import shown_progress
 from service.settings import Settings, make_settings
 from service.spool import Spools
-from service.texts import counted
+from service.texts import counted, did_you_mean, truncate
 from service.web.http.request import query_pairs
 
 _PARQUET: Final = "parquet"
@@ -93,8 +93,12 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
 
 
 def _parse(resource: Resource, ending: str, query: str) -> Query:
+    parser, pairs = QueryParser(resource, of_file=ending), query_pairs(query)
+    known = [parameter.name for parameter in parser.parameters]
+    if unknown := next(iter(parser.unknown(pairs)), ""):
+        raise click.UsageError(f"--query: {truncate(unknown)!r} is no parameter of files{did_you_mean(unknown, known)}")
     try:
-        return QueryParser(resource, of_file=ending).parse(query_pairs(query), strict=True)
+        return parser.parse(pairs, strict=False)
     except UnprocessableContent as error:
         why = "; ".join(f"{item.loc[-1]}: {item.msg}" for item in error.errors)
         raise click.UsageError(f"--query: {why}") from error

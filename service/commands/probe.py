@@ -37,5 +37,6 @@ def probe(url: SplitResult) -> None:
         why = printable(getattr(error, "strerror", None) or str(error))
         raise click.ClickException(f"{address}: {why}") from error
     if status // 100 != 2:  # noqa: PLR2004 - the class of success
-        raise click.ClickException(f"{address}: status {status}")
+        hint = "" if url.path.strip("/") else f"; the health check is {url._replace(path='/ready').geturl()}"
+        raise click.ClickException(f"{address}: status {status}{hint}")
     click.echo(f"{address}: status {status}")

@@ -142,9 +142,8 @@ class ClosedColumns:
         """Yield a warning for each column with closed stores, at the first; of `dropped` records none is served."""
         for name, (location, text) in self._first.items():
             if count := sum(index not in dropped for index in self._closed[name]):
-                are, they_are = ("is", "it is") if count == 1 else ("are", "they are")
-                found = f"says that {counted(count, 'store')} {are} closed, but {they_are} served as open"
-                yield location.diagnostic(Issue("closed", f"{found}; make is_open of it with a mapping"), text)
+                marks = f"{counted(count, 'store')} that this column marks as closed {'is' if count == 1 else 'are'}"
+                yield location.diagnostic(Issue("closed", f"{marks} served as open; map it to is_open"), text)
 
 
 def _closed_text(cell: Cell) -> str:

@@ -55,7 +55,7 @@ _EXTENSION: Final = 5  # characters after the first part of a code such as 02108
 
 
 class _Finding(msgspec.Struct, frozen=True, eq=False):
-    """Some `rows` out of `total`, what they have in common, and how the sentence ends."""
+    """Stores to warn about: `rows` out of `total`, what they have in common (`what`), and the end of the sentence."""
 
     code: DiagnosticCode
     field: str | None
@@ -69,13 +69,13 @@ class _Finding(msgspec.Struct, frozen=True, eq=False):
         record = _record(stores, self.rows[0])
         value = record[self.field] if self.field else None
         example = f"such as {truncate(record[stores.key])!r}"
-        why = f"{self.what} in {len(self.rows):,} of {counted(self.total, 'store')}, {example}{self.end}"
+        why = f"{len(self.rows):,} of {counted(self.total, 'store')} {self.what}, {example}{self.end}"
         return Diagnostic(self.code, file, None, None, self.field, value and truncate(value), why)
 
 
 def store_warnings(stores: Table, locations: Locations, file: str) -> Iterator[Diagnostic]:
     """Yield the warnings about the stores of a file."""
-    yield from (each.diagnostic(stores, file) for each in _findings(stores, locations) if len(each.rows))
+    yield from (finding.diagnostic(stores, file) for finding in _findings(stores, locations) if len(finding.rows))
 
 
 def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
@@ -98,37 +98,39 @@ def _without_location(stores: Table) -> Iterator[_Finding]:
     for column in columns.values():
         neither = neither[column.codes[neither] >= _decimals(column)]
     if max(_MANY, _LARGE * total) <= len(neither) < total:
-        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by location omit them")
+        yield _Finding(
+            "unlocated", None, neither, total, "without a location", ": maps and searches by location omit them"
+        )
     for field, other in (_COORDINATES, _COORDINATES[::-1]):
         missing = columns[field].order[columns[field].non_null_count :]
         rows = missing[columns[other].codes[missing] < _decimals(columns[other])]
-        yield _Finding("location", field, rows, total, f"missing beside a {other}")
+        yield _Finding("location", field, rows, total, f"with a {other} but no {field}")
 
 
 def _at_zero(coordinates: tuple[Floats, Floats]) -> _Finding:
-    """Return the stores at 0, 0, and forget where they are."""
+    """Return the stores at 0, 0, and remove their coordinates."""
     latitudes, longitudes = coordinates
     rows = np.flatnonzero((latitudes == 0) & (longitudes == 0)).astype(np.int32)
     latitudes[rows] = longitudes[rows] = np.nan
-    what, end = "latitude and longitude are 0", ": leave them empty if the location is unknown"
+    what, end = "at latitude 0 and longitude 0", ": leave them empty if the location is unknown"
     return _Finding("location", None, rows, len(latitudes), what, end)
 
 
 def _outside(rows: Rows, coordinates: tuple[Floats, Floats], boxes: Sequence[Box]) -> Iterator[_Finding]:
     """Yield the rows outside of all boxes, and whether most are inside with latitude and longitude exchanged.
 
-    Those out of range only count if they are inside then: they have a warning of their own.
+    Coordinates out of range only count if they are inside then: they have another warning.
     """
     latitudes, longitudes = coordinates
-    found = _beyond(rows, latitudes, longitudes, boxes)
-    misplaced = _beyond(found, longitudes, latitudes, boxes)
+    outside = _beyond(rows, latitudes, longitudes, boxes)
+    misplaced = _beyond(outside, longitudes, latitudes, boxes)
     unreal = _beyond(misplaced, latitudes, longitudes, (_EARTH,))
-    found = np.setdiff1d(found, unreal, assume_unique=True)
-    if len(found):
-        end = f" at {latitudes[found[0]]:g}, {longitudes[found[0]]:g}"
-        if len(misplaced) - len(unreal) <= (1 - _NEARLY_ALL) * len(found):
+    outside = np.setdiff1d(outside, unreal, assume_unique=True)
+    if len(outside):
+        end = f" at {latitudes[outside[0]]:g}, {longitudes[outside[0]]:g}"
+        if len(misplaced) - len(unreal) <= (1 - _NEARLY_ALL) * len(outside):
             end += "; latitude and longitude seem to be exchanged"
-        yield _Finding("outside", "country", found, len(rows), "a location outside of it", end)
+        yield _Finding("outside", "country", outside, len(rows), "located outside this country", end)
 
 
 def _beyond(rows: Rows, latitudes: Floats, longitudes: Floats, boxes: Sequence[Box]) -> Rows:
@@ -140,13 +142,14 @@ def _beyond(rows: Rows, latitudes: Floats, longitudes: Floats, boxes: Sequence[B
 
 
 def _spellings(stores: Table, codes: Sequence[int]) -> Iterator[_Finding]:
-    """Yield the rows with another name of their country than the most frequent one."""
+    """Yield the rows that spell their country in another way than most."""
     column = stores.columns["country"]
-    *others, most = sorted(codes, key=column.count)
+    *rare, most = sorted(codes, key=column.count)
     name = truncate(_record(stores, column.postings(most)[0])["country"])
-    for code in others:
-        total, end = column.count(code) + column.count(most), f": filters by it do not find {name!r}, nor the reverse"
-        yield _Finding("spelling", "country", column.postings(code), total, "another name of the same country", end)
+    what, end = f"with this country spelled differently from {name!r}", "; a filter matches one spelling only"
+    for code in rare:
+        total = column.count(code) + column.count(most)
+        yield _Finding("spelling", "country", column.postings(code), total, what, end)
 
 
 def _short_codes(rows: Rows, column: Column, digits: int) -> _Finding:
@@ -158,7 +161,7 @@ def _short_codes(rows: Rows, column: Column, digits: int) -> _Finding:
     codes = column.codes[possible]
     found = possible[np.isin(codes, [code for code in np.unique(codes).tolist() if pattern.fullmatch(values[code])])]
     end = ": leading zeros seem to be missing"
-    return _Finding("postal", "postal_code", found, len(rows), f"fewer than {digits} digits", end)
+    return _Finding("postal", "postal_code", found, len(rows), f"with fewer than {digits} digits", end)
 
 
 def _countries(column: Column) -> Mapping[Country, list[int]]:

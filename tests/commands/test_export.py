@@ -158,8 +158,9 @@ def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
         ("stores.xlsx", (), "must end with one of .csv, .ndjson, .geojson, .parquet"),
         ("stores", (), "must end with one of .csv, .ndjson, .geojson, .parquet"),
         ("c.geojson", ("--resource", "companies"), "must end with one of .csv, .ndjson, .parquet"),
-        ("s.csv", ("--query", "limit=5&sort_by=size"), "--query: sort_by: Input should be"),
-        ("s.csv", ("--query", "limit=5"), "--query: limit: Extra inputs are not permitted"),
+        ("s.csv", ("--query", "sort_by=size"), "--query: sort_by: Input should be"),
+        ("s.csv", ("--query", "limit=5"), "--query: 'limit' is no parameter of files"),
+        ("s.csv", ("--query", "cuntry=ca"), "--query: 'cuntry' is no parameter of files; did you mean country?"),
         ("s.csv", ("--resource", "shops"), "'shops' is not one of"),
     ],
 )

@@ -45,8 +45,16 @@ def test_a_status_of_success_is_exit_code_0(status: int) -> None:
 @pytest.mark.parametrize("status", [302, 404, 503])
 def test_any_other_status_is_exit_code_1(status: int) -> None:
     with answering(reply(status, "Location: /\r\n")) as (address, _):
-        ended = run_here("probe", address)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: {address}: status {status}\n")
+        ended = run_here("probe", f"{address}/health")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: {address}/health: status {status}\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("path", ["", "/"])
+def test_the_error_for_an_address_without_a_path_has_that_of_the_health_check(path: str) -> None:
+    with answering(reply(404)) as (address, _):
+        ended = run_here("probe", f"{address}{path}")
+    assert ended.stderr == f"Error: {address}{path}: status 404; the health check is {address}/ready\n"
 
 
 @pytest.mark.process

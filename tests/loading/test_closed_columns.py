@@ -59,8 +59,8 @@ def stores(**cells: Sequence[object]) -> list[Record]:
 
 
 def says(count: str) -> str:
-    are = "is closed, but it is" if count == "1 store" else "are closed, but they are"
-    return f"says that {count} {are} served as open; make is_open of it with a mapping"
+    are = "is" if count == "1 store" else "are"
+    return f"{count} that this column marks as closed {are} served as open; map it to is_open"
 
 
 @pytest.mark.process

@@ -150,7 +150,7 @@ def test_a_companies_file_that_a_mapping_does_not_use_is_refused(tmp_path: Path)
     error = refusal(load_files(tmp_path, files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'}))
     assert (error.file, error.why) == (
         "companies.csv",
-        "the mapping takes the companies from the stores, and there is a file of companies, too: keep one",
+        "companies come from the mapping and from a file; remove one",
     )
 
 

@@ -37,7 +37,8 @@ def exchanged(fields: Mapping[str, object]) -> Mapping[str, object]:
 def test_many_stores_without_a_location_have_a_warning(tmp_path: Path) -> None:
     (warning,) = shown(tmp_path, KIEL, *[{}] * 10, BONN)
     assert warning == (
-        "unlocated stores.csv: no location in 10 of 12 stores, such as 's10': maps and searches by location omit them"
+        "unlocated stores.csv: 10 of 12 stores without a location, such as 's10': "
+        "maps and searches by location omit them"
     )
     assert len(shown(tmp_path, *[{}] * 10, *[KIEL] * 90)) == 1
 
@@ -53,8 +54,8 @@ def test_one_coordinate_without_the_other_has_a_warning(tmp_path: Path) -> None:
     halves = ({"latitude": "54.3"}, {"longitude": "10.1"}, {"longitude": "190"})
     assert shown(tmp_path, *halves, KIEL) == [
         "range stores.csv:4: longitude: expected a number from -180 to 180: '190'",
-        "location stores.csv: latitude: missing beside a longitude in 2 of 4 stores, such as 's2'",
-        "location stores.csv: longitude: missing beside a latitude in 1 of 4 stores, such as 's1'",
+        "location stores.csv: latitude: 2 of 4 stores with a longitude but no latitude, such as 's2'",
+        "location stores.csv: longitude: 1 of 4 stores with a latitude but no longitude, such as 's1'",
     ]
 
 
@@ -62,7 +63,7 @@ def test_stores_at_zero_have_one_warning(tmp_path: Path) -> None:
     zero = {"country": "DE", "latitude": "0.0", "longitude": "-0"}
     (warning,) = shown(tmp_path, KIEL, zero, zero)
     assert warning == (
-        "location stores.csv: latitude and longitude are 0 in 2 of 3 stores, such as 's2': "
+        "location stores.csv: 2 of 3 stores at latitude 0 and longitude 0, such as 's2': "
         "leave them empty if the location is unknown"
     )
 
@@ -72,8 +73,8 @@ def test_each_country_has_one_warning_for_the_stores_outside_of_it(tmp_path: Pat
     in_denmark = {"country": "DEU", "latitude": "57", "longitude": "9"}
     found = shown(tmp_path, KIEL | {"country": "DEU"}, in_denmark, ROME | {"country": "Italy"}, wrong, wrong)
     assert found == [
-        "outside stores.csv: country: a location outside of it in 1 of 2 stores, such as 's2' at 57, 9: 'DEU'",
-        "outside stores.csv: country: a location outside of it in 2 of 3 stores, such as 's4' at 45, 45.5: 'Italy'",
+        "outside stores.csv: country: 1 of 2 stores located outside this country, such as 's2' at 57, 9: 'DEU'",
+        "outside stores.csv: country: 2 of 3 stores located outside this country, such as 's4' at 45, 45.5: 'Italy'",
     ]
 
 
@@ -81,7 +82,7 @@ def test_exchanged_coordinates_in_range_are_recognized(tmp_path: Path) -> None:
     (warning,) = load_all(tmp_path, *map(exchanged, (KIEL, KIEL, BONN))).report.warnings
     assert (warning.line, warning.record, warning.field, warning.value) == (None, None, "country", "DE")
     assert warning.why == (
-        "a location outside of it in 3 of 3 stores, such as 's1' at 10.1, 54.3; "
+        "3 of 3 stores located outside this country, such as 's1' at 10.1, 54.3; "
         "latitude and longitude seem to be exchanged"
     )
 
@@ -98,7 +99,7 @@ def test_exchanged_coordinates_out_of_range_are_recognized(tmp_path: Path) -> No
 
 def test_coordinates_of_which_few_fit_when_exchanged_are_not_called_exchanged(tmp_path: Path) -> None:
     (warning,) = load_all(tmp_path, exchanged(KIEL), KIEL | {"longitude": "-10.1"}).report.warnings
-    assert warning.why == "a location outside of it in 2 of 2 stores, such as 's1' at 10.1, 54.3"
+    assert warning.why == "2 of 2 stores located outside this country, such as 's1' at 10.1, 54.3"
 
 
 def test_coordinates_out_of_range_that_fit_neither_way_have_no_second_warning(tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_postal_codes_without_their_zeros_have_a_warning(tmp_path: Path) -> None
     codes = ["02108", "2108", "544", "00544-0001", "2108-1234", "94103"]
     (warning,) = shown(tmp_path, *({"country": "US", "postal_code": code} for code in codes))
     assert warning == (
-        "postal stores.csv: postal_code: fewer than 5 digits in 3 of 6 stores, such as 's2': "
+        "postal stores.csv: postal_code: 3 of 6 stores with fewer than 5 digits, such as 's2': "
         "leading zeros seem to be missing: '2108'"
     )
 
@@ -187,8 +188,8 @@ def test_codes_that_may_be_short_have_no_warning(tmp_path: Path, country: str, c
 def test_two_spellings_of_one_country_have_a_warning(tmp_path: Path) -> None:
     names = ["Germany", "DE", "germany ", "Germany", "DE", "DEU", "Deutschland", "IT", "it"]
     assert shown(tmp_path, *({"country": name} for name in names)) == [
-        f"spelling stores.csv: country: another name of the same country in {stores}, such as {example}: "
-        f"filters by it do not find 'Germany', nor the reverse: {name}"
+        f"spelling stores.csv: country: {stores} with this country spelled differently from 'Germany', "
+        f"such as {example}; a filter matches one spelling only: {name}"
         for stores, example, name in (("1 of 4 stores", "'s6'", "'DEU'"), ("2 of 5 stores", "'s2'", "'DE'"))
     ]
 

@@ -55,10 +55,10 @@ _Integers = NDArray[np.int64]
 
 
 class TooManyCells(ValueError):
-    """More than `MAX_CELLS` cells have rows; `zoom` is the greatest at which not more have."""
+    """More than `MAX_CELLS` cells have rows; `zoom` is the largest zoom with at most `MAX_CELLS` cells."""
 
     def __init__(self, zoom: int) -> None:
-        super().__init__(f"more than {MAX_CELLS:,} cells, zoom {zoom} would do")
+        super().__init__(f"more than {MAX_CELLS:,} cells; use zoom {zoom} or less")
         self.zoom = zoom
 
 

@@ -105,7 +105,7 @@ def _check_entry(info: ZipInfo) -> None:
         raise FileError("the file is compressed in an unusual way: make the archive with the method Deflate")
     named = parse_name(info.filename)
     if named is not None and named.compression is not None:
-        raise FileError(f"the file is compressed within an archive: put the file without .{named.compression} into it")
+        raise FileError(f"the file is compressed twice; add it to the archive without .{named.compression}")
 
 
 def _quoted(name: str) -> str:

@@ -115,7 +115,7 @@ class ChosenFiles:
         return file + suggest_other_files(names, resource.name, [COMPANIES.name])
 
 
-_TWICE: Final = "the mapping takes the companies from the stores, and there is a file of companies, too: keep one"
+_TWICE: Final = "companies come from the mapping and from a file; remove one"
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):

@@ -239,7 +239,7 @@ def _lines_of(lines: Sequence[int], indexes: Sequence[int]) -> list[int]:
 
 
 def _unreadable(read: Rows, others: Sequence[tuple[int, int]], header: Header) -> Iterator[UnreadableRecord]:
-    expected = f"the {'header' if header.line else 'mapping'} {header.width}"
+    expected = f"expected {header.width} cells as in the {'header' if header.line else 'mapping'}"
     for index, number in others:
-        why = read.malformed.get(index) or f"the row has {len(read.rows[index])} cells, {expected}"
+        why = read.malformed.get(index) or f"{expected}, found {len(read.rows[index])}"
         yield UnreadableRecord(number, read.lines[index], Issue("cells", why))

@@ -214,7 +214,7 @@ def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> P
     known = set(dates)
     others = [text for text in column.texts if text not in known][:1]
     notes = [
-        f"{quoted(text)} in {quoted(column.name)} has no format that can be declared: if it means no value,"
+        f"{quoted(text)} in {quoted(column.name)} matches no date format; if it means that there is no value,"
         " add it to no_value."
         for text in others
     ]

@@ -489,7 +489,7 @@ def test_the_format_that_another_column_proves_decides(texts: str, other: str, f
     proven = formats and f'{{ from = "created_at", date = {formats} }}  # as "Inventory" proves'
     assert entries(text)["created_at"] == proven or formats is None
     assert ("Which format is" in text) == (formats is None)
-    assert ('"soon" in "created_at" has no format' in text) == ("soon" in texts)
+    assert ('"soon" in "created_at" matches no date format' in text) == ("soon" in texts)
 
 
 def test_columns_that_prove_different_formats_decide_nothing() -> None:
@@ -511,7 +511,9 @@ def test_columns_that_prove_different_formats_decide_nothing() -> None:
 )
 def test_texts_in_no_format_of_dates_are_reported(others: str, text: str, value: str | None) -> None:
     found = of_columns(created_at=others + text)
-    note = f'# "{text}" in "created_at" has no format that can be declared: if it means no value, add it to no_value.\n'
+    note = (
+        f'# "{text}" in "created_at" matches no date format; if it means that there is no value, add it to no_value.\n'
+    )
     assert note in found
     assert entries(found).get("created_at") == value
 

@@ -68,7 +68,7 @@ def test_without_a_header_every_line_is_a_record(tmp_path: Path, delimiter: str)
     found = loaded(tmp_path, text, COLUMNS)
     assert [each["store_id"] for each in stores(found)] == ["s1", "s2"]
     assert errors(found) == [("cells", 4), ("cells", 5)]
-    assert found.report.errors[0].why == "the row has 2 cells, the mapping 5"
+    assert found.report.errors[0].why == "expected 5 cells as in the mapping, found 2"
 
 
 def test_a_file_without_records_may_have_declared_columns(tmp_path: Path) -> None:

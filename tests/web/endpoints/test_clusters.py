@@ -199,7 +199,7 @@ async def test_too_many_cells_are_an_error_of_zoom(
         assert reply.json()["detail"] == [
             {
                 "loc": ["query", "zoom"],
-                "msg": f"Value error, more than 40 cells, zoom {greatest} would do",
+                "msg": f"Value error, more than 40 cells; use zoom {greatest} or less",
                 "type": "value_error",
             }
         ]
