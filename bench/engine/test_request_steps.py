@@ -23,7 +23,8 @@ from service.web.http.cors import Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.links import link_lines, page_link_base
 from service.web.http.response import Pieces, Response
-from service.web.pipeline.access_log import AccessLogEntry, Exchange, Observer
+from service.web.pipeline.access_log import AccessLogEntry
+from service.web.pipeline.observer import Exchange, Observer
 from service.web.pipeline.plan import Body, CommonHeaders, Plan, entity_tag
 from service.web.pipeline.routes import RequestParameters
 

@@ -14,7 +14,7 @@ from service.commands.options import DATA, TARGET, SettingOption, Target, check_
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
 from service.model.records import COMPANIES, STORES
-from service.server.console import shown_progress
+from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 from service.spool import Spools
 

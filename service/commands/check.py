@@ -21,7 +21,7 @@ from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX
 from service.reading.diagnostics import Diagnostic
-from service.server.console import shown_progress
+from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 from service.texts import counted
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
-from service.server.console import shown_progress
+from service.server.progress_bar import shown_progress
 
 _number = partial(click.option, metavar="N", type=click.IntRange(0), show_default=True)
 

@@ -49,8 +49,7 @@ from service.server.listener import (
 )
 from service.server.log import STANDARD_OUTPUT, checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.settings import ENVIRONMENT_PREFIX, SETTINGS, Settings, make_settings
-from service.web.http.cors import parse_origin, tiles_origin
+from service.settings import ENVIRONMENT_PREFIX, SETTINGS, Settings, make_settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)

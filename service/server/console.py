@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; elsewhere lines in the log."""
+"""Messages at the start: the lines printed for a person, and notifications of a service manager (sd_notify(3))."""
 
 import logging
 import os
@@ -6,14 +6,11 @@ import shlex
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from time import monotonic
+from contextlib import suppress
 from typing import Final, TextIO
 
 import msgspec
 
-from service.background import Progress
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import Snapshot
 from service.server.listener import UNIX_SCHEME, Listener
@@ -113,44 +110,3 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
         """Print a line. Errors, such as a closed pipe, do not end the service."""
         with suppress(OSError):
             print(line, file=self._file, flush=True)
-
-
-# Shorter work has no bar.
-_DELAY_SECONDS: Final = 1.0
-_LOG_SECONDS: Final = 5.0
-
-
-@contextmanager
-def shown_progress() -> Iterator[Progress]:
-    """Show work that takes over a second as a bar on standard error, if that is a terminal, else in the log."""
-    if not sys.stderr.isatty():
-        yield _logged_progress()
-        return
-    from rich import progress as bars  # noqa: PLC0415 - slow to import, and needed on a terminal only
-    from rich.console import Console  # noqa: PLC0415 - as above
-
-    stderr = Console(stderr=True, highlight=False)
-    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TaskProgressColumn())
-    with bars.Progress(*columns, bars.TimeRemainingColumn(), console=stderr, transient=True) as display:
-        began, tasks = monotonic(), dict[str, bars.TaskID]()
-
-        def show(step: str, done: int, total: int) -> None:
-            if step not in tasks:
-                if monotonic() - began < _DELAY_SECONDS:
-                    return
-                tasks[step] = display.add_task(step, total=total)
-            display.update(tasks[step], completed=done, total=total)
-
-        yield show
-
-
-def _logged_progress() -> Progress:
-    logged = monotonic()
-
-    def log(step: str, done: int, total: int) -> None:
-        nonlocal logged
-        if monotonic() - logged >= _LOG_SECONDS:
-            logged = monotonic()
-            _log.info("%s: %.0f %%", step, 100 * done / total)
-
-    return log

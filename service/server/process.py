@@ -20,9 +20,10 @@ from service.publishing.snapshot import SnapshotHolder, follow_publications
 from service.publishing.source import Source
 from service.publishing.worker_slots import WorkerSlot
 from service.publishing.workspace import Publication, Workspace
-from service.server.console import ServiceManager, StartupMessage, shown_progress
+from service.server.console import ServiceManager, StartupMessage
 from service.server.listener import Listener
 from service.server.log import access_log
+from service.server.progress_bar import shown_progress
 from service.settings import Settings
 from service.web.connections.limits import Limits
 from service.web.pipeline.access_log import AccessLogWriter, encode_lines

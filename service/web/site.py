@@ -20,10 +20,11 @@ from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_rout
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.endpoints.whole_results import whole_result_routes
 from service.web.http.forwarded import parse_trusted_proxies
-from service.web.pipeline.access_log import AccessLogWriter, Observer
+from service.web.pipeline.access_log import AccessLogWriter
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, KeyCounters
+from service.web.pipeline.observer import Observer
 
 # Connections that may wait to be accepted; the system may allow fewer.
 _BACKLOG: Final = 1024

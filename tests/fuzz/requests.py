@@ -21,11 +21,11 @@ from service.model.errors import NotFound, PreconditionFailed, RequestError, Unp
 from service.model.operation import IGNORED_HEADER
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
+from service.settings import parse_origin
 from service.web.connections.framing import ChunkedBody, read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.http.conditional import evaluate_conditions
 from service.web.http.content_coding import IDENTITY, acceptable
-from service.web.http.cors import parse_origin
 from service.web.http.forwarded import X_FORWARDED_FOR, parse_trusted_proxies, safe_id, trace_id
 from service.web.http.header_fields import LINE_END, HeaderLines, is_strict, weights
 from service.web.http.links import MAX_BYTES, ignored_parameter_lines, link_lines, page_link_base

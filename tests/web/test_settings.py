@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.web.http.cors import parse_origin
+from service.settings import parse_origin
 from tests.web.conftest import SiteClient
 from tests.web.reply import ask
 

@@ -15,10 +15,9 @@ from swagger_ui_bundle import swagger_ui_path
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
 from service.model.records import STORES
-from service.settings import Settings
+from service.settings import Settings, tiles_origin
 from service.web.endpoints.pages import Document
 from service.web.endpoints.resources import ServedData
-from service.web.http.cors import tiles_origin
 from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
 from service.web.http.links import HELP_PATH
 from service.web.http.request import RequestFields

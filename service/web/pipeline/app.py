@@ -22,17 +22,17 @@ from service.model.errors import (
 )
 from service.model.operation import PREFERENCE_STATUSES
 from service.publishing.snapshot import SnapshotHolder
-from service.settings import Settings
-from service.web.http.cors import PREFLIGHT_VARY, Cors, parse_origin
+from service.settings import Settings, parse_origin
+from service.web.http.cors import PREFLIGHT_VARY, Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines, header_lines, vary_of_data
 from service.web.http.links import HELP_LINES, HELP_PATH
 from service.web.http.request import Request, RequestFields, without_trailing_slash
 from service.web.http.response import Answer, Response, error_answer
-from service.web.pipeline.access_log import Exchange, Observer
 from service.web.pipeline.auth import Authenticate, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.long_queries import current_key
+from service.web.pipeline.observer import Exchange, Observer
 from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 

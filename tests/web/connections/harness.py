@@ -16,10 +16,10 @@ from service.web.connections.scheduling import Turns
 from service.web.endpoints.probes import probe_routes
 from service.web.http.request import Request
 from service.web.http.response import Response
-from service.web.pipeline.access_log import Observer
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, Event
+from service.web.pipeline.observer import Observer
 from tests.web.live import DEFAULTS
 
 LIMITS = Limits()
