@@ -67,25 +67,19 @@ class Characters(msgspec.Struct, frozen=True, eq=False):
             if (points[1:] <= points[:-1]).any() or (points > sys.maxunicode).any():
                 raise DamagedFile("the list of characters is invalid")
         runtime = f"{_PYTHON} (Unicode {tables.unidata_version})"
+        remedy, in_words = f"bake it again with {_PYTHON}", set(self.in_words.tolist())
         for point in self.assigned.tolist():
             if not _is_assigned(point, tables):
-                raise UnicodeMismatch(
-                    f"it has the character U+{point:04X}, which {runtime} does not know",
-                    remedy=f"serve it with a newer Python, or bake it again with {_PYTHON}",
-                )
+                why = f"it has the character U+{point:04X}, which {runtime} does not know"
+                raise UnicodeMismatch(why, remedy=f"serve it with a newer Python, or {remedy}")
         for point in self.unassigned.tolist():
             if _is_assigned(point, tables):
-                raise UnicodeMismatch(
-                    f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not",
-                    remedy=f"bake it again with {_PYTHON}",
-                )
-        in_words = set(self.in_words.tolist())
+                why = f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not"
+                raise UnicodeMismatch(why, remedy=remedy)
         for point in self.assigned.tolist():
             if is_in_word(tables.category(chr(point))) != (point in in_words):
-                raise UnicodeMismatch(
-                    f"{runtime} splits words at the character U+{point:04X} differently than the Python that baked it",
-                    remedy=f"bake it again with {_PYTHON}",
-                )
+                why = f"{runtime} splits words at the character U+{point:04X} differently than the Python that baked it"
+                raise UnicodeMismatch(why, remedy=remedy)
 
 
 def _used(texts: Iterable[memoryview]) -> Array:

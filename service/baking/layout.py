@@ -10,7 +10,7 @@ The metadata has a CRC-32 of each array. The last array is the CRC-32 of everyth
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -97,19 +97,19 @@ def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, s
     with atomic_write(path, durable=durable) as file:
         # The arrays may be larger than memory: they are read once, and their checksums fill the place that is left.
         file.write(_header(ordered, metadata, dict.fromkeys(ordered, 0)))
-        header = _header(ordered, metadata, {name: _write(file, array) for name, array in ordered.items()})
+        header = _header(ordered, metadata, {name: _checksum(array, file.write) for name, array in ordered.items()})
         file.write(zlib.crc32(header).to_bytes(4, "little"))
         file.seek(0)
         file.write(header)
 
 
-def _write(file: BinaryIO, array: Array) -> int:
-    """Write an array and return its checksum."""
+def _checksum(array: Array, done: Callable[[memoryview], object]) -> int:
+    """Return the checksum of an array, and pass on each part that it was computed of."""
     data, checksum = memoryview(array.data).cast("B"), 0
     for start in range(0, len(data), _CHUNK):
         chunk = data[start : start + _CHUNK]
         checksum = zlib.crc32(chunk, checksum)
-        file.write(chunk)
+        done(chunk)
     return checksum
 
 
@@ -203,25 +203,15 @@ def map_file(
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
     if copied is None and not checked:
-        copied = _compute_checksums(arrays, Tally(progress, f"Reading {path}", len(mapped)))
+        tally = Tally(progress, f"Reading {path}", len(mapped))
+        with ThreadPoolExecutor(CHECKING_THREADS) as pool:
+            computed = pool.map(lambda array: _checksum(array, lambda chunk: tally.add(len(chunk))), arrays.values())
+            copied = dict(zip(arrays, computed, strict=True))
     if copied is not None:
         for name, checksum in zip(arrays, checksums, strict=True):
             if name not in copied or checksum != f"{copied[name]:08x}":
                 raise DamagedFile(f"the array {name} is damaged")
     return BakedContent(metadata, arrays)
-
-
-def _compute_checksums(arrays: Mapping[str, Array], tally: Tally) -> Checksums:
-    def compute(array: Array) -> int:
-        data, checksum = memoryview(array.data).cast("B"), 0
-        for start in range(0, len(data), _CHUNK):
-            chunk = data[start : start + _CHUNK]
-            checksum = zlib.crc32(chunk, checksum)
-            tally.add(len(chunk))
-        return checksum
-
-    with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-        return dict(zip(arrays, pool.map(compute, arrays.values()), strict=True))
 
 
 def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:

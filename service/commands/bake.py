@@ -8,7 +8,8 @@ import click
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
-from service.baking.validation import check_identifiers, check_projection
+from service.baking.records import check_identifiers
+from service.baking.tables import check_projection
 from service.commands.errors import dataset_error
 from service.commands.options import DATA, TARGET, SettingOption, Target, check_read_options, check_target, local_file
 from service.dataset import Rejected

@@ -135,8 +135,8 @@ def test_a_part_of_a_column_that_is_not_in_the_numbers_is_refused(crafted: Craft
     ]
     assert refusals == [
         *["the metadata is invalid: stores/store_id/starts is not the beginning of the numbers; bake it again"] * 2,
-        "the column stores/store_id does not have one start for each value; bake it again",
-        "the starts of stores/store_id do not partition its rows; bake it again",
+        "the array stores/store_id/values/offsets does not have the length of the others; bake it again",
+        "the array stores/store_id/starts is not ascending; bake it again",
     ]
 
 
