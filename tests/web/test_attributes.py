@@ -86,68 +86,6 @@ async def test_a_record_ends_with_its_attributes_in_the_order_of_the_declaration
     assert (await (await attributes_client.get("/companies/c")).json())["attributes"] == {"logo": "Comp"}
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ("attributes.area,store_id", '{"store_id":"2","attributes":{"area":7.50}}'),
-        ("attributes.opened,attributes.services", '{"attributes":{"services":["parking"],"opened":"2020-12-31"}}'),
-    ],
-)
-async def test_fields_may_name_attributes(attributes_client: Client, fields: str, expected: str) -> None:
-    text = await (await attributes_client.get(f"/stores?attributes.area=7.5&fields={fields}")).text()
-    assert text.endswith(f'"data":[{expected}]}}')
-    whole = await attributes_client.get("/stores?fields=attributes")
-    both = await attributes_client.get("/stores?fields=attributes.area,attributes")
-    assert (await whole.read(), whole.headers["ETag"]) == (await both.read(), both.headers["ETag"])
-
-
-async def test_facets_have_values_with_the_types_and_digits_of_records(attributes_client: Client) -> None:
-    text = await (
-        await attributes_client.get("/stores?limit=1&facets=attributes.services,attributes.area,attributes.drive")
-    ).text()
-    services = (
-        '{"distinct":2,"values":[{"value":"Parking","count":2},{"value":"wifi","count":2},{"value":null,"count":1}]}'
-    )
-    assert f'"attributes.services":{services}' in text
-    assert '{"value":7.50,"count":1}' in text
-    assert '"attributes.drive":{"distinct":2,"values":[{"value":true,"count":2}' in text
-
-
-@pytest.mark.parametrize(
-    ("query", "kind", "named"),
-    [
-        ("attributes.drive=perhaps", "bool_parsing", "unable to interpret"),
-        ("sort_by=attributes.services", "enum", "'attributes.area', 'attributes.opened' or 'distance'"),
-        ("facets=attributes.web", "enum", "'attributes.area' or 'attributes.opened'"),
-        ("fields=attributes.x", "enum", "'attributes', 'attributes.hours'"),
-    ],
-)
-async def test_errors_name_attributes(attributes_client: Client, query: str, kind: str, named: str) -> None:
-    response = await attributes_client.get(f"/stores?near=52,13&{query}" if "sort_by" in query else f"/stores?{query}")
-    (error,) = (await response.json())["detail"]
-    assert (response.status, error["type"]) == (422, kind)
-    assert named in error["msg"]
-
-
-async def test_an_unknown_attribute_is_an_unknown_parameter(attributes_client: Client) -> None:
-    strict = {"Prefer": "handling=strict"}
-    response = await attributes_client.get("/stores?attributes.x=1&attributes.web=1", headers=strict)
-    assert [error["loc"][1] for error in (await response.json())["detail"]] == ["attributes.x", "attributes.web"]
-
-
-async def test_files_have_a_column_for_each_attribute_or_the_object(attributes_client: Client) -> None:
-    csv = await (await attributes_client.get("/stores.csv?fields=store_id,attributes&attributes.drive=true")).text()
-    assert csv.splitlines() == [
-        "store_id,attributes.hours,attributes.services,attributes.drive,attributes.area,attributes.web,attributes.opened",
-        "1,Mo-Sa,wifi;Parking;wifi,true,1200.50,https://a.example,2019-02-01",
-        "4,24/7,WIFI,true,3,HTTP://B.example,2021-05-06",
-    ]
-    lines = await (await attributes_client.get("/stores.ndjson?fields=attributes.area")).text()
-    assert lines.splitlines()[:2] == ['{"attributes":{"area":1200.50}}', '{"attributes":{"area":7.50}}']
-    features = await (await attributes_client.get("/stores.geojson?attributes.area=3")).json()
-    assert features["features"][0]["properties"]["attributes"]["services"] == ["WIFI"]
-
-
 async def test_openapi_has_the_attributes_of_the_data_that_is_served(
     attributes_client: Client, snapshots: SnapshotHolder, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
-from tests.web.live import DEFAULTS, HEADERS, Client, ServiceServer
+from tests.web.live import DEFAULTS, Client, ServiceServer
 
 
 class BrokenHolder(SnapshotHolder):
@@ -38,21 +38,3 @@ async def test_an_internal_error_has_details_only_in_the_log(
     assert (response.status, await response.json()) == (500, {"detail": "Internal Server Error"})
     assert "internal details" in caplog.text
     assert "secret" not in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "headers", "status"),
-    [
-        ("GET", "/stores", {}, 401),
-        ("GET", "/nope", HEADERS, 404),
-        ("GET", "/companies/nobody", HEADERS, 404),
-        ("POST", "/stores", HEADERS, 405),
-        ("GET", "/stores?limit=0", HEADERS, 422),
-    ],
-)
-async def test_every_error_is_json_with_a_detail(
-    client: Client, method: str, path: str, headers: dict[str, str], status: int
-) -> None:
-    response = await client.request(method, path, headers=headers)
-    assert (response.status, response.headers["Content-Type"]) == (status, "application/json")
-    assert list(await response.json()) == ["detail"]

@@ -56,18 +56,6 @@ async def test_every_error_is_a_problem_if_accept_names_problem_details(
 
 
 @pytest.mark.parametrize(
-    "spec", [RequestSpec("/nope", key=""), RequestSpec("/stores", key=""), RequestSpec("/stores?limit=0")], ids=str
-)
-async def test_head_has_the_fields_of_get(client: Client, spec: RequestSpec) -> None:
-    get, head = (
-        await spec.send(client, ACCEPT_PROBLEM),
-        await ask(client, spec.target, ACCEPT_PROBLEM, method="HEAD", key=spec.key),
-    )
-    assert (head.status, head.body) == (get.status, b"")
-    assert stable_fields(head.headers) == stable_fields(get.headers)
-
-
-@pytest.mark.parametrize(
     "accepted",
     [
         PROBLEM,

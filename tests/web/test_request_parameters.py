@@ -1,10 +1,8 @@
 """The parameters of a request: what is made of a path segment and a query string."""
 
-import pytest
 from msgspec import UNSET
 
 from service.model.attributes import NO_ATTRIBUTES
-from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
@@ -33,21 +31,3 @@ def test_an_identity_in_another_media_type_has_the_links_of_its_body() -> None:
 def test_an_identity_has_the_decoded_segment() -> None:
     parse = parser("/companies/{company_id}", lambda _: QueryParser())
     assert parse(NO_ATTRIBUTES, "a%2Fb", "", False).representation("v", COMMON).identity.parameters == "a/b"
-
-
-def test_ignored_parameters_are_listed() -> None:
-    assert parsed("page=2&City=x").ignored == "X-Ignored-Parameters: page, City\r\n"
-    assert parsed("city=x").ignored == ""
-
-
-def test_unknown_names_are_errors_if_that_is_wanted() -> None:
-    parse = parser("/stores", lambda _: QueryParser(STORES))
-    with pytest.raises(UnprocessableContent):
-        parse(NO_ATTRIBUTES, "", "x=1", True)
-
-
-def test_each_operation_has_its_own_parameters() -> None:
-    with pytest.raises(UnprocessableContent):
-        parsed("limit=0")
-    parse = parser("/companies/{company_id}", lambda _: QueryParser())
-    assert parse(NO_ATTRIBUTES, "", "limit=0", False).query.limit == 1000

@@ -45,14 +45,6 @@ async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> N
     assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
 
 
-async def test_pipelined_requests_are_answered_in_order(client: Client) -> None:
-    paths = ["/companies/acme", "/stores?limit=0", "/nowhere", "/companies/nord"]
-    sent = b"".join(request(f"GET {path} HTTP/1.1") for path in paths)
-    answers = await exchange(client, sent + request("GET /health HTTP/1.1", "Connection: close"))
-    statuses = [int(answer[:3]) for answer in answers.split(b"HTTP/1.1 ")[1:]]
-    assert statuses == [200, 422, 404, 200, 200]
-
-
 async def test_a_response_has_its_date(client: Client) -> None:
     before = int(time())
     response = await client.get("/health")

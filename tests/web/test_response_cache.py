@@ -5,17 +5,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from pytest_aiohttp import AiohttpClient
 
-from service.access.api_key import static_principals
-from service.access.keyring import Keyring
 from service.publishing.snapshot import SnapshotHolder
-from service.web.pipeline.auth import api_key_authentication
-from service.web.site import make_site
 from tests.directory import company, store, write_directory
-from tests.loaded import Data, serve
+from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import DEFAULTS, KEY, Client, ServiceServer, stable_fields
+from tests.web.live import stable_fields
 from tests.web.reply import Reply, ask
 
 TARGETS = (
@@ -62,18 +57,6 @@ async def test_each_answer_is_that_of_a_service_without_the_cache_whatever_was_a
     for target in TARGETS:
         reply = await ask(kept, target, method="HEAD")
         assert (reply.status, stable_fields(reply.headers), reply.body) == (*expected[(target,)][:2], b"")
-
-
-async def test_a_key_that_is_revoked_gets_no_kept_answer(
-    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    ring = Keyring(static_principals([KEY]))
-    await serve(snapshots, data)
-    site = make_site(snapshots, api_key_authentication(ring), DEFAULTS)
-    client: Client = await aiohttp_client(ServiceServer(site.public))
-    assert [(await ask(client, "/stores")).status for _ in range(2)] == [200, 200]
-    ring.principals = {}
-    assert (await ask(client, "/stores")).status == 401
 
 
 async def test_a_swap_ends_all_kept_answers(site_client: SiteClient, snapshots: SnapshotHolder, tmp_path: Path) -> None:

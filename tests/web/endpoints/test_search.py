@@ -3,7 +3,6 @@
 import pytest
 
 from tests.web.live import HEADERS, Client
-from tests.web.reply import ask
 
 NEAR = "/stores?near=43.65,-79.38"
 
@@ -48,57 +47,3 @@ async def test_the_distance_is_the_last_member_and_the_sort_order_is_by_it(clien
     page = await (await client.get(f"{NEAR}&fields=distance,store_id&limit=1", headers=HEADERS)).json()
     assert page["data"] == [{"store_id": "s1", "distance": 5787.8}]
     assert "distance" not in (await (await client.get("/stores", headers=HEADERS)).json())["data"][0]
-
-
-async def test_links_repeat_the_place_and_the_words(client: Client) -> None:
-    query = "near=43.65,-79.38&q=main&limit=1&bbox=&radius="
-    response = await client.get(f"/stores?{query}&page_num=2", headers=HEADERS)
-    for relation, page_num in (("next", 3), ("prev", 1), ("last", 4)):
-        assert f'<?{query}&page_num={page_num}>; rel="{relation}"' in response.headers["Link"]
-
-
-async def test_facets_count_what_the_conditions_select(client: Client) -> None:
-    page = await (await client.get("/stores?q=main+acme&facets=city&limit=1", headers=HEADERS)).json()
-    assert page["facets"]["city"]["distinct"] == 3
-    page = await (await client.get(f"{NEAR}&radius=6000&facets=city", headers=HEADERS)).json()
-    assert page["facets"]["city"] == {"distinct": 1, "values": [{"value": "Toronto", "count": 1}]}
-
-
-@pytest.mark.parametrize("query", ["near=43.65,-79.38", "near=43.65,-79.38&radius=1e4", "q=main", "bbox=-80,43,-79,44"])
-async def test_revalidation_head_and_compression_work(client: Client, query: str) -> None:
-    plain = await ask(client, f"/stores?{query}")
-    assert (await ask(client, f"/stores?{query}", f"If-None-Match: {plain.etag}")).status == 304
-    assert (await ask(client, f"/stores?{query}&sort_order=desc", f"If-None-Match: {plain.etag}")).status == 200
-    coded = await ask(client, f"/stores?{query}", "Accept-Encoding: gzip, identity;q=0")
-    assert (coded.coding, coded.plain) == ("gzip", plain.body)
-    head = await client.head(f"/stores?{query}", headers=HEADERS | {"Accept-Encoding": "identity"})
-    assert (head.headers["ETag"], head.headers["Content-Length"]) == (plain.etag, str(len(plain.body)))
-
-
-async def test_equivalent_questions_share_their_entity_tag(client: Client) -> None:
-    for targets in (
-        ("near=1,2", "near=1.0,%202&sort_by=distance"),
-        ("q=Foo+bar", "q=foo++BAR"),
-        ("bbox=1,2,3,4", "bbox=1e0,2,%203,4.0"),
-    ):
-        tags = {(await ask(client, f"/stores?{target}")).etag for target in targets}
-        assert len(tags) == 1
-
-
-async def test_strict_handling_accepts_places_of_stores_only(client: Client) -> None:
-    strict = HEADERS | {"Prefer": "handling=strict"}
-    for query, status in (("near=1,2&radius=5&bbox=0,0,1,1", 422), ("q=x", 200)):
-        assert (await client.get(f"/stores?{query}", headers=strict)).status == 200
-        assert (await client.get(f"/companies?{query}", headers=strict)).status == status
-    assert (await client.get("/stores?zoom=3", headers=strict)).status == 422
-
-
-async def test_errors_of_places_and_words_come_together(client: Client) -> None:
-    response = await client.get("/stores?sort_by=distance&radius=0&bbox=1&limit=0", headers=HEADERS)
-    assert response.status == 422
-    assert [(item["loc"], item["type"]) for item in (await response.json())["detail"]] == [
-        (["query", "near"], "missing"),
-        (["query", "radius"], "greater_than"),
-        (["query", "bbox"], "value_error"),
-        (["query", "limit"], "greater_than_equal"),
-    ]

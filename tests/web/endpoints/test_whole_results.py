@@ -3,9 +3,8 @@
 import asyncio
 import csv
 import io
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 import pytest
@@ -23,9 +22,8 @@ from tests.baking.random_datasets import random_dataset
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS
-from tests.web.conftest import SiteClient
-from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer, ask as ask_raw
-from tests.web.reply import RequestSpec, ask
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer
+from tests.web.reply import ask
 
 FILES: Final = {
     "/stores.csv": "text/csv; charset=utf-8",
@@ -106,15 +104,6 @@ async def test_the_fields_of_a_file(client: Client, path: str, media_type: str, 
 
 
 @pytest.mark.parametrize("path", FILES)
-async def test_a_client_with_the_tag_gets_a_304_without_a_count(client: Client, path: str) -> None:
-    full = await ask(client, path)
-    for condition in (full.etag, "*"):
-        reply = await ask(client, path, f"If-None-Match: {condition}")
-        assert (reply.status, reply.etag) == (304, full.etag)
-        assert not {"X-Total-Count", "Content-Disposition", "Transfer-Encoding"} & set(reply.headers)
-
-
-@pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize("coding", [coding.token for coding in CODINGS])
 async def test_a_file_is_encoded_whatever_its_length(made: Client, path: str, coding: str) -> None:
     for query in ("", "?q=nothing+has+this"):
@@ -124,16 +113,6 @@ async def test_a_file_is_encoded_whatever_its_length(made: Client, path: str, co
         assert [(reply.coding, reply.plain) for reply in encoded] == [(coding, plain.body)] * 2
         assert encoded[0].body == encoded[1].body
         assert encoded[0].etag == encoded[1].etag != plain.etag
-
-
-async def test_where_nothing_is_found(client: Client) -> None:
-    for path, body in (
-        ("/companies.csv", b"company_id,name,domain,parent_company_id\r\n"),
-        ("/companies.ndjson", b""),
-        ("/stores.geojson", b'{"type":"FeatureCollection","features":[]}'),
-    ):
-        reply = await ask(client, f"{path}?q=nothing+has+this")
-        assert (reply.status, reply.body, reply.headers["X-Total-Count"]) == (200, body, "0")
 
 
 AWKWARD: Final = [
@@ -164,42 +143,6 @@ async def test_a_cell_is_quoted_only_where_it_must_be(
     lines = (f'"{name.replace(chr(34), chr(34) * 2)}"' if set(name) & set('",\r\n') else name for name in names)
     assert text == "company_id,name\r\n" + "".join(f"c{i:02},{line}\r\n" for i, line in enumerate(lines))
     assert (await ask(client, "/companies.csv?fields=domain")).body == b"domain\r\n" + b'""\r\n' * len(AWKWARD)
-
-
-async def test_a_byte_order_mark_if_asked_for(client: Client) -> None:
-    plain = await ask(client, "/companies.csv")
-    for value in ("", "null", "false", "no", "&bom="):
-        assert (await ask(client, f"/companies.csv?bom={value}")).etag == plain.etag
-    for value in ("true", "1", "YES", "&bom=on"):
-        marked = await ask(client, f"/companies.csv?bom={value}")
-        assert marked.body == b"\xef\xbb\xbf" + plain.body
-        assert marked.etag != plain.etag
-    assert (await ask(client, "/companies.ndjson?bom=true")).headers["X-Ignored-Parameters"] == "bom"
-
-
-@pytest.mark.parametrize(
-    ("query", "error_type", "names"),
-    [
-        ("bom=maybe&fields=size", ["enum", "bool_parsing"], ["fields", "bom"]),
-        ("bom=1&bom=1", ["multiple_values"], ["bom"]),
-        ("radius=5&sort_order=up", ["missing", "enum"], ["near", "sort_order"]),
-    ],
-)
-async def test_errors_in_the_order_of_the_parameters(
-    client: Client, query: str, error_type: Sequence[str], names: Sequence[str]
-) -> None:
-    reply = await ask(client, f"/stores.csv?{query}", "Accept: text/csv")
-    assert (reply.status, reply.headers["Content-Type"]) == (422, "application/json")
-    assert [item["type"] for item in reply.json()["detail"]] == error_type
-    assert [item["loc"] for item in reply.json()["detail"]] == [["query", name] for name in names]
-
-
-@pytest.mark.parametrize("path", FILES)
-async def test_what_is_unknown_to_a_file_is_an_error_if_strict(client: Client, path: str) -> None:
-    for name in ("limit", "page_num", "facets", "zoom", *(["bom"] if "csv" not in path else [])):
-        reply = await ask(client, f"{path}?{name}=", "Prefer: handling=strict")
-        assert [item["type"] for item in reply.json()["detail"]] == ["extra_forbidden"]
-    assert (await ask(client, path, key="")).status == 401
 
 
 async def test_over_http_1_0_it_ends_with_the_connection(made: Client) -> None:
@@ -292,46 +235,3 @@ async def test_a_page_of_stores_is_geojson_if_it_is_named_and_not_below_json(
     assert (await ask(client, "/companies", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
     assert (await ask(client, "/stores/s1", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
     assert (await ask(client, "/stores?limit=0", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
-
-
-GEO_JSON: Final = "Accept: application/geo+json"
-
-
-async def test_a_page_of_geojson(client: Client) -> None:
-    reply = await ask(client, "/stores?limit=1&page_num=2&key=secret&fields=name&city=&facets=is_open", GEO_JSON)
-    link = "/stores?limit=1&fields=name&city=&facets=is_open&page_num="
-    assert reply.json() == {
-        "type": "FeatureCollection",
-        "numberMatched": 4,
-        "numberReturned": 1,
-        "links": [
-            {"href": f"{link}3", "rel": "next", "type": "application/geo+json"},
-            {"href": f"{link}1", "rel": "prev", "type": "application/geo+json"},
-        ],
-        "features": [{"type": "Feature", "id": "s4", "geometry": None, "properties": {"name": None}}],
-        "facets": {"is_open": {"distinct": 2, "values": [{"value": True, "count": 3}, {"value": False, "count": 1}]}},
-    }
-    plain = await ask(client, "/stores?limit=1&page_num=2&key=secret&fields=name&city=&facets=is_open")
-    assert (reply.headers["Link"], reply.etag != plain.etag) == (plain.headers["Link"], True)
-    located = (await ask(client, "/stores?store_id=s1", GEO_JSON)).json()["features"]
-    assert [each["geometry"] for each in located] == [{"type": "Point", "coordinates": [-79.4, 43.7]}]
-
-
-async def test_a_page_of_geojson_has_the_tag_of_its_links(client: Client) -> None:
-    asked = ["/stores?city=toronto", "/stores?city=Toronto", "/stores?city=Toronto&key=x", "/stores?key=y&city=Toronto"]
-    tags: list[Any] = [(await ask(client, target, GEO_JSON)).etag for target in asked]
-    assert len(set(tags)) == 2
-    assert tags[1] == tags[2] == tags[3]
-
-
-async def test_beyond_the_last_page_of_geojson_and_where_nothing_is_found(client: Client) -> None:
-    beyond = (await ask(client, "/stores?limit=3&page_num=9", GEO_JSON)).json()
-    assert ([link["href"] for link in beyond["links"]], beyond["features"]) == (["/stores?limit=3&page_num=2"], [])
-    nothing = (await ask(client, "/stores?q=nothing+has+this&page_num=2", GEO_JSON)).json()
-    assert (nothing["links"], nothing["numberMatched"], nothing["numberReturned"]) == ([], 0, 0)
-
-
-async def test_without_a_key_under_no_auth(site_client: SiteClient) -> None:
-    open_to_all = await site_client(no_auth=True)
-    assert (await RequestSpec("/stores.csv", key="").send(open_to_all)).status == 200
-    assert b"Vary: Accept-Encoding, Prefer, X-Dataset-Version\r\n" in await ask_raw(open_to_all, "/stores.csv")

@@ -12,7 +12,7 @@ from service.publishing.workspace import Publication
 from tests.loaded import serve
 from tests.web.dated import date
 from tests.web.live import Client
-from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
+from tests.web.reply import Reply, RequestSpec, ask
 
 TARGETS = ("/stores?limit=2", "/companies", "/companies/acme")
 SAME = "Fri, 31 May 2024 10:00:00 GMT"
@@ -98,20 +98,6 @@ async def test_a_tag_may_be_in_any_of_several_lines(client: Client) -> None:
     assert (await ask(client, "/stores", lines[0], lines[2])).status == 200
 
 
-async def test_the_tag_of_another_query_does_not_match(client: Client) -> None:
-    tag = (await ask(client, "/stores?limit=1")).etag
-    assert (await ask(client, "/stores?limit=2", f"If-None-Match: {tag}")).status == 200
-    assert (await ask(client, "/stores?limit=01&x=1", f"If-None-Match: {tag}")).status == 304
-
-
-async def test_a_connection_stays_open_after_304(client: Client) -> None:
-    tag = (await ask(client, "/stores")).etag
-    requests = [request("/stores", f"If-None-Match: {tag}", method=method) for method in ("GET", "HEAD", "GET")]
-    answers = await ask_all(client, *requests, request("/companies/acme", "Connection: close"))
-    assert [answer.status for answer in answers] == [304, 304, 304, 200]
-    assert answers[-1].json()["company_id"] == "acme"
-
-
 @pytest.mark.parametrize(
     ("condition", "accepted"),
     [
@@ -134,18 +120,6 @@ async def test_no_query_is_run_for_304(
     coding = f"Accept-Encoding: {accepted}"
     assert (await ask(client, target, condition.format(tag), coding)).status == 304
     assert (await ask(client, target, coding)).status == 500
-
-
-@pytest.mark.parametrize("condition", ["If-None-Match: *", f"If-Modified-Since: {SAME}"])
-@pytest.mark.parametrize("target", ["/stores", "/companies/acme"])
-async def test_304_has_the_tag_of_the_200_it_replaces(
-    client: Client, snapshots: SnapshotHolder, folder: Path, target: str, condition: str
-) -> None:
-    await serve(snapshots, date(folder, "2024-05-31T10:00:00Z"))
-    full = await ask(client, target, "Accept-Encoding: gzip")
-    not_modified = await ask(client, target, "Accept-Encoding: gzip", condition)
-    assert (full.status, not_modified.status) == (200, 304)
-    assert not_modified.etag == full.etag
 
 
 @pytest.mark.parametrize("field", ["If-None-Match", "If-Match"])

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.publishing.workspace import Publication
 from tests.directory import store, write_directory
-from tests.loaded import Data, snapshot
+from tests.loaded import snapshot
 from tests.web.live import Client
 from tests.web.reply import Reply, ask
 
@@ -57,37 +57,8 @@ async def test_paths_without_data_ignore_it(client: Client, path: str) -> None:
     assert (await ask(client, path, f"{FIELD}: x")).status == 200
 
 
-@pytest.mark.parametrize(
-    ("target", "method", "key", "status"),
-    [
-        ("/nope", "GET", "", 404),
-        ("/stores", "POST", "", 405),
-        ("/stores", "GET", "", 401),
-        ("/stores?limit=0", "GET", "the-key", 422),
-        ("/companies/nobody", "GET", "the-key", 412),
-        ("/companies/nobody", "HEAD", "the-key", 412),
-    ],
-)
-async def test_it_is_checked_after_the_parameters_and_before_the_record(
-    client: Client, target: str, method: str, key: str, status: int
-) -> None:
-    assert (await ask(client, target, f"{FIELD}: x", method=method, key=key)).status == status
-
-
-async def test_an_unknown_record_in_the_served_version_is_404(client: Client, version: str) -> None:
-    assert (await ask(client, "/companies/nobody", f"{FIELD}: {version}")).status == 404
-
-
 async def test_without_data_it_is_503(loading_client: Client) -> None:
     assert (await ask(loading_client, "/stores", f"{FIELD}: x")).status == 503
-
-
-async def test_it_is_checked_before_the_other_preconditions(client: Client, version: str) -> None:
-    tag = (await ask(client, "/stores")).etag
-    for field in (f"If-None-Match: {tag}", "If-None-Match: *", f"If-Match: {tag}"):
-        refused = await ask(client, "/stores", f"{FIELD}: x", field)
-        assert (refused.status, refused.headers[FIELD]) == (412, version)
-    assert (await ask(client, "/stores", f"{FIELD}: {version}", f"If-None-Match: {tag}")).status == 304
 
 
 async def _serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
@@ -117,10 +88,3 @@ async def test_paging_through_one_version_never_mixes_two(
             await _serve(snapshots, editions[edition])
     assert len({name for _, name in shown}) == 1
     assert [identifier for identifier, _ in shown] == [f"s{number}" for number in range(9)]
-
-
-async def test_a_reload_of_the_same_data_does_not_interrupt_paging(
-    client: Client, version: str, snapshots: SnapshotHolder, data: Data
-) -> None:
-    await _serve(snapshots, snapshot(data))
-    assert (await _page(client, 2, version)).status == 200

@@ -131,15 +131,6 @@ async def test_a_body_encoded_during_a_reload_is_of_the_previous_data(
     assert len({before.etag, answer.etag, after.etag, again.etag}) == 4
 
 
-async def test_a_cached_body_is_not_encoded_again(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(response_cache=32)
-    first = await pages(client)
-    before = codec.bodies
-    assert before == len(first)
-    assert [answer.body for answer in await pages(client)] == [answer.body for answer in first]
-    assert codec.bodies == before
-
-
 @pytest.mark.parametrize("limit", [1, 10, 50])
 async def test_a_body_encoded_on_the_event_loop_is_cached_too(client: Client, codec: Codec, limit: int) -> None:
     replies = [await ask(client, f"/stores?limit={limit}", "Accept-Encoding: br") for _ in range(3)]

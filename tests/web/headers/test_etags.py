@@ -2,27 +2,19 @@
 
 import re
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 from hypothesis import given, strategies as st
 
 from service.publishing.snapshot import SnapshotHolder
-from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve
-from tests.program import SECONDS, serving
 from tests.web.live import COMPANIES, STORES, Client
 from tests.web.queries import QuerySpec, query_specs, spellings_of
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
-
-
-def tag_of(address: str) -> str:
-    with urlopen(address, timeout=SECONDS) as answer:  # noqa: S310 - the address of the test service
-        return str(answer.headers["ETag"])
 
 
 @pytest.fixture
@@ -34,13 +26,6 @@ def query_of_tag() -> dict[str, QuerySpec]:
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_is_strong_and_has_128_bits(client: Client, target: str) -> None:
     assert re.fullmatch('"[0-9a-f]{32}"', (await ask(client, target)).etag)
-
-
-async def test_equal_queries_of_two_operations_have_different_tags(client: Client) -> None:
-    for query in ("", "?limit=2", "?sort_order=desc", "?parent_company_id=acme", "?company_id=acme"):
-        stores, companies = [await ask(client, f"/{name}{query}") for name in ("stores", "companies")]
-        assert stores.etag != companies.etag
-        assert (await ask(client, f"/companies{query}", f"If-None-Match: {stores.etag}")).status == 200
 
 
 @given(st.data())
@@ -73,14 +58,6 @@ async def test_different_queries_have_different_tags(client: Client, one: str, o
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_method_and_negotiation_of_errors_do_not_change_a_tag(client: Client, target: str) -> None:
-    tag = (await ask(client, target)).etag
-    assert (await ask(client, target, method="HEAD")).etag == tag
-    assert (await ask(client, target, "Prefer: handling=strict")).etag == tag
-    assert (await ask(client, target, "Accept-Encoding: identity", "Accept: application/problem+json")).etag == tag
-
-
-@pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
     client: Client, snapshots: SnapshotHolder, folder: Path, target: str
 ) -> None:
@@ -93,13 +70,6 @@ async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
     write_directory(folder, STORES, COMPANIES)
     await serve(snapshots, folder)
     assert (await ask(client, target)).etag == first
-
-
-async def test_every_process_has_the_same_tags(client: Client, folder: Path, tmp_path: Path) -> None:
-    targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
-    tags = [(await ask(client, target)).etag for target in targets]
-    with serving("--data", baked_file(folder, tmp_path / "set.baked"), "--no-auth") as service:
-        assert [tag_of(service.address + target) for target in targets] == tags
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)

@@ -6,7 +6,6 @@ from pytest_aiohttp import AiohttpClient
 from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
-from tests.web.conftest import SiteClient
 from tests.web.live import KEY, WITH_ADMIN, Client, ServiceServer, authentication
 from tests.web.reply import RequestSpec, ask, ask_all, request
 
@@ -63,13 +62,6 @@ async def test_the_admin_listener_has_no_help_link(
     assert "Link" not in (await ask(admin, "/stores", key="")).headers
     assert (await ask(public, "/stores", key="")).headers["Link"] == HELP
     assert (await ask(public, "/health", key="")).headers["Link"] == HELP
-
-
-async def test_allowed_origins_may_read_it(site_client: SiteClient) -> None:
-    client = await site_client(cors_origin=("https://shop.example",))
-    reply = await ask(client, "/stores", "Origin: https://shop.example", key="")
-    assert reply.headers["Link"] == HELP
-    assert "link" in reply.listed("Access-Control-Expose-Headers")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -1,18 +1,14 @@
 """X-Ignored-Parameters: the unknown parameters of a request, which have no effect."""
 
 import re
-from itertools import product
-from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
 
 from service.web.http.links import ignored_parameter_lines
-from tests.directory import company, store, write_directory
 from tests.fastapi_model.queries import queries
 from tests.web.live import Client
-from tests.web.negotiation import CODINGS
 from tests.web.reply import ask
 
 FIELD = "X-Ignored-Parameters"
@@ -20,22 +16,6 @@ FIELD = "X-Ignored-Parameters"
 _NAME = r"(?:[!#$&'*+.^_`|~0-9A-Za-z-]|%[0-9A-F]{2})+"
 _LIST = re.compile(rf"{_NAME}(?:, {_NAME}){{0,7}}")
 MAP = "bbox=-180,-90,180,90&zoom=3"
-OPERATIONS = (
-    *("/stores", "/companies", "/stores/s1", "/companies/acme", f"/clusters?{MAP}"),
-    *("/stores?limit=1", "/companies?page_num=2&domain="),
-)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Write lists long enough to be compressed."""
-    stores = [store(f"s{number}") for number in range(50)]
-    return write_directory(tmp_path / "data", stores, [company(), *(company(f"c{number}") for number in range(50))])
-
-
-async def ignored(client: Client, target: str, *fields: str, method: str = "GET") -> list[str]:
-    """Return the values of the field in the response to a request."""
-    return (await ask(client, target, *fields, method=method)).headers.getall(FIELD, [])
 
 
 @pytest.mark.parametrize(
@@ -68,20 +48,6 @@ async def test_unknown_parameters_are_named_once_each_in_the_order_of_the_query(
         assert (answer.status, answer.headers.getall(FIELD)) == (status, [names])
 
 
-@pytest.mark.parametrize("target", OPERATIONS)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_known_parameters_are_not_named_even_if_they_are_empty(client: Client, target: str, method: str) -> None:
-    for conditions in ((), ("If-None-Match: *",)):
-        assert await ignored(client, target, *conditions, method=method) == []
-    if "?" in target:
-        assert await ignored(client, f"{target}&company_id=&parent_company_id=null&q=", method=method) == []
-
-
-@pytest.mark.parametrize("target", ["/stores?=x", "/stores?=", "/stores?&&", "/stores/s1?=x"])
-async def test_a_parameter_without_a_name_is_not_named(client: Client, target: str) -> None:
-    assert await ignored(client, target) == []
-
-
 @pytest.mark.parametrize(
     ("target", "fields", "status"),
     [
@@ -107,28 +73,6 @@ async def test_errors_and_responses_without_data_name_none(
     assert (await ask(client, "/stores?x=1", key="")).headers.getall(FIELD, []) == []
 
 
-async def test_strict_handling_ignores_nothing(client: Client) -> None:
-    for _ in range(2):
-        assert await ignored(client, "/stores?x=1") == ["x"]
-        assert await ignored(client, "/stores?x=1", "Prefer: handling=strict") == []
-        assert await ignored(client, "/stores?limit=1", "Prefer: handling=strict") == []
-
-
-@pytest.mark.parametrize("target", ["/stores", "/companies", "/stores/s1", f"/clusters?{MAP}"])
-@pytest.mark.parametrize("accepted", ["identity", *CODINGS])
-async def test_names_are_those_of_the_request_even_if_an_equivalent_one_is_cached(
-    client: Client, target: str, accepted: str
-) -> None:
-    coding = f"Accept-Encoding: {accepted}"
-    separator = "&" if "?" in target else "?"
-    tag = (await ask(client, target, coding)).etag
-    noise = {"": [], f"{separator}a=1": ["a"], f"{separator}b=1&a=1": ["b, a"], f"{separator}x={'y' * 300}": ["x"]}
-    for (query, names), conditions in product([*noise.items()] * 2, ((), (f"If-None-Match: {tag}",))):
-        answer = await ask(client, target + query, coding, *conditions)
-        assert (answer.status, answer.headers.getall(FIELD, [])) == (304 if conditions else 200, names)
-        assert answer.etag == tag
-
-
 @given(query=queries())
 @example(query=b"a%0D%0ASet-Cookie:%20x=1&b%00=1&%0a=1&c%7F=1&%C2%85=1&%E2%80%A8=1")
 async def test_no_name_can_inject_a_header(client: Client, query: bytes) -> None:
@@ -143,17 +87,6 @@ async def test_no_name_can_inject_a_header(client: Client, query: bytes) -> None
             assert {unquote(name) for name in value.split(", ")} <= {
                 name for name, _ in parse_qsl(text, keep_blank_values=True)
             }
-
-
-@given(names=st.lists(st.text(), unique=True))
-def test_names_that_fit_can_be_decoded(names: list[str]) -> None:
-    lines = ignored_parameter_lines(name.encode("utf-8", "replace").decode() for name in names)
-    found = [unquote(name) for line in lines.splitlines() for name in line.removeprefix(f"{FIELD}: ").split(", ")]
-    fitting = [name for name in dict.fromkeys(name.encode("utf-8", "replace").decode() for name in names) if name]
-    assert len(found) <= 8
-    assert found == [name for name in fitting if name in found]
-    if sum(3 * len(name.encode()) + 2 for name in fitting) <= 256:
-        assert found == fitting[:8]
 
 
 @pytest.mark.parametrize(
