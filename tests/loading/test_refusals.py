@@ -19,6 +19,7 @@ from tests.loading.data_files import (
 HEADER = b"store_id,company_id,address_1,city,country\n"
 ROW = b"s1,c1,1 Elm St,Ada,CA\n"
 RECORD = as_json(store())
+FEATURE = b'{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": ' + RECORD + b"}"
 
 
 @pytest.mark.parametrize(
@@ -152,3 +153,21 @@ def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:
 
     assert "deep" in refusal(load_stores(tmp_path, b"[" + deep + b"]", "stores.json")).why
     assert "deep" in refusal(load_stores(tmp_path, deep, "stores.jsonl")).why
+
+
+# The name of a file, its text with a value DEEP, and how deep in it that is.
+DEEP = {
+    "record": ("stores.json", b"[" + RECORD + b"," + RECORD[:-1] + b', "x": DEEP}]', 1),
+    "line": ("stores.jsonl", RECORD + b"\n" + RECORD[:-1] + b', "x": DEEP}', 1),
+    "member": ("stores.json", b'{"stores": [' + RECORD + b'], "x": DEEP}', 0),
+    "feature": ("stores.geojson", b'{"type": "FeatureCollection", "features": [' + FEATURE[:-1] + b', "x": DEEP}]}', 1),
+}
+
+
+@pytest.mark.parametrize("place", DEEP)
+def test_json_may_be_nested_as_deep_on_every_python(tmp_path: Path, place: str) -> None:
+    name, text, outer = DEEP[place]
+    for depth in (500, 501, 900, 5_000):
+        deep = b'["]",' * (depth - outer) + b"1" + b"]" * (depth - outer)
+        loaded = load_stores(tmp_path, text.replace(b"DEEP", deep), name)
+        assert loaded.report.errors == [] if depth == 500 else "nested too deeply" in refusal(loaded).why

@@ -124,6 +124,7 @@ def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
         b'{"files": {}} {}',
         b'{"files": {}, "unknown": "\xff"}',
         b'{"unknown": ' + b"[" * 100_000,
+        b'{"files": {}, "unknown": ' + b"[" * 500 + b"]" * 500 + b"}",
         *(b'{"files": {"%b": {"sha256": "0"}}}' % name for name in (b"", b"..", b".", b"a/b", b"a\\\\b", b"\\u0000")),
     ],
 )

@@ -213,6 +213,7 @@ def test_the_geometry_may_be_a_struct_of_coordinates() -> None:
         ({"geo": b'{"primary_column": "\xff"}'}, "the metadata of GeoParquet are not valid"),
         ({"geo": "[" * 100_000}, "the metadata of GeoParquet are not valid"),
         ({"geo": '{"a":' * 100_000}, "the metadata of GeoParquet are not valid"),
+        ({"geo": '{"x":' * 501 + "1" + "}" * 501}, "the metadata of GeoParquet are not valid"),
         ({"geo": '{"primary_column": "x", "columns": {}}'}, "the metadata of GeoParquet are not valid"),
     ],
 )

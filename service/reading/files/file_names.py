@@ -13,6 +13,7 @@ from service.model.kinds import parse_instant
 from service.model.records import Resource
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS, FileFormat
+from service.reading.formats.json_batches import check_depth
 from service.reading.text import decode_text
 from service.spool import FileBytes
 
@@ -111,7 +112,9 @@ class Manifest(msgspec.Struct, frozen=True):
 def parse_manifest(stored: bytes) -> Manifest:
     """Return the manifest in the bytes of its file. Raises FileError if it is malformed."""
     try:
-        return msgspec.json.decode(decode_text(stored), type=Manifest)
+        text = decode_text(stored)
+        check_depth(text)
+        return msgspec.json.decode(text, type=Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FileError(f"the manifest is malformed: {error}") from None
 

@@ -21,6 +21,7 @@ from msgspec import UNSET, UnsetType
 from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, check_reference, locate
+from service.reading.formats.json_batches import check_depth
 from service.reading.formats.json_file import INDEX, heads
 from service.reading.text import MAX_RATIO, MAX_SIZE
 from service.texts import truncate
@@ -229,6 +230,7 @@ def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None
         index = schema.get_field_index(_GEOMETRY)
         return _GEOMETRY if index >= 0 and _is_binary(schema.field(index).type) else None
     try:
+        check_depth(metadata[_GEO])
         geo = msgspec.json.decode(metadata[_GEO], type=_GeoMetadata)
         column = geo.columns[geo.primary_column]
         reference = _reference(column.crs) if isinstance(column.crs, dict) else None

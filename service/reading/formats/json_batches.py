@@ -7,6 +7,7 @@ from itertools import compress
 from typing import Any, ClassVar, Final
 
 import msgspec
+import numpy as np
 from msgspec import DecodeError, Raw
 
 from service.reading.batch import Batch, Cell, UnreadableRecord, UnusedName
@@ -22,6 +23,21 @@ _TOKEN: Final = re.compile(rb'\{[^{}"]*+(?:%b[^{}"]*+)*+\}|%b|[\[{,:}\]]' % (_ST
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
 _BLANK: Final = re.compile(rb"\s*+\Z")
 _MAX_NAME: Final = 60  # characters
+# How deep arrays and objects may be nested. Decoders stop at a limit of their own, which depends on the Python.
+MAX_JSON_DEPTH: Final = 500
+_STRINGS: Final = re.compile(_STRING, re.DOTALL)
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
+
+
+def check_depth(value: Raw | FileBytes) -> None:
+    """Raise RecursionError if JSON is nested deeper than `MAX_JSON_DEPTH`."""
+    if len(value) > 2 * MAX_JSON_DEPTH:
+        text = bytes(value)
+        if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
+            steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
+            if steps.cumsum(dtype=np.int32).max(initial=0) > MAX_JSON_DEPTH:
+                raise RecursionError("the JSON is nested too deeply")
 
 
 def error_offset(error: Exception) -> int | None:
@@ -126,6 +142,7 @@ class BatchDecoder(ABC):
         Raises FileError if a value is not JSON.
         """
         records = self.decoded(values, lines)
+        _check_depths(values, lines)
         numbers: Sequence[int] = range(first, first + len(records))
         unreadable: list[UnreadableRecord] = []
         if None in records:
@@ -137,10 +154,7 @@ class BatchDecoder(ABC):
             ]
             records, numbers = list(compress(records, readable)), list(compress(numbers, readable))
             lines = _selected_lines(lines, readable)
-        try:
-            found = self._columns(records)
-        except RecursionError as error:  # the stack is deeper here than where the value was read
-            raise FileError(describe_json_error(error, b""), lines()[0]) from None
+        found = self._columns(records)
         return Batch(numbers, found.cells, lines, unreadable, found.unused, done, total, found.status_columns)
 
     def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
@@ -157,6 +171,14 @@ class BatchDecoder(ABC):
 def check_json(value: Raw | bytes) -> None:
     """Raise DecodeError if a value is not JSON: decoders check types before they parse the rest."""
     _VALUES.decode(value)
+
+
+def _check_depths(values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> None:
+    for index in [index for index, length in enumerate(map(len, values)) if length > 2 * MAX_JSON_DEPTH]:
+        try:
+            check_depth(values[index])
+        except RecursionError as error:
+            raise FileError(describe_json_error(error, b""), lines()[index]) from None
 
 
 def _selected_lines(lines: Callable[[], Sequence[int]], mask: Sequence[bool]) -> Callable[[], Sequence[int]]:

@@ -18,7 +18,14 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.columns.flags import has_flags, is_status_name, mentions_status
 from service.reading.diagnostics import FileError
-from service.reading.formats.json_batches import BatchDecoder, Columns, check_json, describe_json_error, error_offset
+from service.reading.formats.json_batches import (
+    BatchDecoder,
+    Columns,
+    check_depth,
+    check_json,
+    describe_json_error,
+    error_offset,
+)
 from service.reading.text import count_line_breaks
 from service.spool import FileBytes, open_bytes
 
@@ -230,6 +237,8 @@ def elements(text: FileBytes, name: str) -> list[Raw]:
             return _decode(text, list[Raw], expected=f'expected an array, or an object with an array under "{name}"')
         expected = f'the object has no array under "{name}"'
         members = _decode(text, dict[str, Raw], expected=expected)
+        for member in members.keys() - {name}:
+            check_depth(members[member])
         return _decode(members.get(name, _NULL), list[Raw], expected=expected)
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error, name) from None
