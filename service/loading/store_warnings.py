@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from service.engine.columns.column import Column, Rows, StringArray, merge
-from service.engine.geography.grid import Floats
+from service.engine.geography.grid import Floats, are_in_box
 from service.engine.geography.locations import Locations
 from service.engine.table import Table
 from service.model.coordinates import Box
@@ -122,7 +122,8 @@ def _outside(rows: Rows, coordinates: tuple[Floats, Floats], boxes: Sequence[Box
     Coordinates out of range only count if they are inside then: they have another warning.
     """
     latitudes, longitudes = coordinates
-    outside = _beyond(rows, latitudes, longitudes, boxes)
+    located = rows[~np.isnan(latitudes[rows])]
+    outside = _beyond(located, latitudes, longitudes, boxes)
     misplaced = _beyond(outside, longitudes, latitudes, boxes)
     unreal = _beyond(misplaced, latitudes, longitudes, (_EARTH,))
     outside = np.setdiff1d(outside, unreal, assume_unique=True)
@@ -135,9 +136,8 @@ def _outside(rows: Rows, coordinates: tuple[Floats, Floats], boxes: Sequence[Box
 
 def _beyond(rows: Rows, latitudes: Floats, longitudes: Floats, boxes: Sequence[Box]) -> Rows:
     """Return the rows with coordinates that are in none of the boxes."""
-    for west, south, east, north in boxes:
-        x, y = longitudes[rows], latitudes[rows]
-        rows = rows[(x < west) | (x > east) | (y < south) | (y > north)]
+    for box in boxes:
+        rows = rows[~are_in_box(box, latitudes[rows], longitudes[rows])]
     return rows
 
 

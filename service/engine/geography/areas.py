@@ -20,6 +20,7 @@ from service.engine.geography.grid import (
     GridCells,
     Places,
     Spans,
+    are_in_box,
     bands_between,
     box_around,
     join,
@@ -169,13 +170,9 @@ def circle_area(locations: Locations, circle: Circle) -> Area:
 
 def box_area(locations: Locations, box: Box) -> Area:
     """Return a box as a condition; its edges belong to it."""
-    west, south, east, north = box
 
     def contains(take: Take) -> Mask:
-        latitudes, longitudes = take(locations.latitudes), take(locations.longitudes)
-        after, before = longitudes >= west, longitudes <= east
-        inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south)
-        return inside & (latitudes <= north)
+        return are_in_box(box, take(locations.latitudes), take(locations.longitudes))
 
     return _area(locations, box, partial(cover_box, box=box), contains)
 

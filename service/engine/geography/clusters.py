@@ -22,7 +22,7 @@ from service.engine.columns.selection import (
     unpack,
     word_count,
 )
-from service.engine.geography.grid import Floats, Places, Spans
+from service.engine.geography.grid import Floats, Places, Spans, are_in_box
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import (
     AXIS,
@@ -218,13 +218,11 @@ def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, M
 
 def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
     """Return whether a box contains the points at some places of the locations, by their degrees."""
-    west, south, east, north = box
     latitudes, longitudes = locations.latitudes, locations.longitudes
     are_few = len(places) * _FEW_FRACTION < len(latitudes)
     if are_few:
         latitudes, longitudes = latitudes.take(places), longitudes.take(places)
-    after, before = longitudes >= west, longitudes <= east
-    inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south) & (latitudes <= north)
+    inside = are_in_box(box, latitudes, longitudes)
     return inside if are_few else inside.take(places)  # of many, bytes are taken faster than degrees
 
 

@@ -81,6 +81,14 @@ def box_around(point: Position, radius: float) -> Box:
     return Box(west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north)
 
 
+def are_in_box(box: Box, latitudes: Floats, longitudes: Floats) -> NDArray[np.bool_]:
+    """Return for each point whether it is in a box; none is whose coordinates are NaN."""
+    west, south, east, north = box
+    after, before = longitudes >= west, longitudes <= east
+    inside: NDArray[np.bool_] = (after & before if west <= east else after | before) & (latitudes >= south)
+    return inside & (latitudes <= north)
+
+
 GridCells = NDArray[np.uint32]
 Places = NDArray[np.intp]
 Bands = NDArray[np.uint32]
