@@ -6,31 +6,15 @@ from service.access.rate_limiter import RedisFailed, RedisLimiter
 from tests.access.fake_redis import Fake, silent
 
 GOOD = (
-    "redis://localhost",
-    "redis://localhost:6379/0",
-    "rediss://user:the-secret@redis.example:6380/15",
-    "redis://:the-secret@[::1]:6379/",
-    "unix:///run/redis.sock",
-    "unix://user:the-secret@/run/redis.sock?db=2",
+    *("redis://localhost", "redis://localhost:6379/0", "rediss://user:the-secret@redis.example:6380/15"),
+    *("redis://:the-secret@[::1]:6379/", "unix:///run/redis.sock", "unix://user:the-secret@/run/redis.sock?db=2"),
 )
 BAD = (
-    "the-secret",
-    "http://the-secret.example",
-    "redis+cluster://the-secret:1",
-    "redis:the-secret",
-    "redis://",
-    "redis://:the-secret@",
-    "redis://user:the-secret",
-    "redis://host:0/the-secret",
-    "redis://host:70000/the-secret",
-    "redis://host/the-secret",
-    "redis://host/1/the-secret",
-    "redis://[the-secret",
-    "redis://user:the-secret@host:port",
-    "redis://host?max_connections=the-secret",
-    "redis://host?the_secret=1",
-    "unix://the-secret",
-    "unix://",
+    *("the-secret", "http://the-secret.example", "redis+cluster://the-secret:1", "redis:the-secret", "redis://"),
+    *("redis://:the-secret@", "redis://user:the-secret", "redis://host:0/the-secret"),
+    *("redis://host:70000/the-secret", "redis://host/the-secret", "redis://host/1/the-secret"),
+    *("redis://[the-secret", "redis://user:the-secret@host:port", "redis://host?max_connections=the-secret"),
+    *("redis://host?the_secret=1", "unix://the-secret", "unix://"),
 )
 
 

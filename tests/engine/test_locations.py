@@ -57,15 +57,7 @@ POINTS = [
 ]
 ANYWHERE = st.sampled_from(POINTS) | st.builds(Position, st.floats(-90, 90), st.floats(-180, 180))
 RADII = [
-    1e-9,
-    1,
-    50,
-    1000,
-    111_195,
-    111_196,
-    500_000,
-    6e6,
-    1.1e7,
+    *(1e-9, 1, 50, 1000, 111_195, 111_196, 500_000, 6e6, 1.1e7),
     HALF_CIRCUMFERENCE - 1,
     HALF_CIRCUMFERENCE + 1,
     1e300,

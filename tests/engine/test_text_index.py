@@ -77,17 +77,7 @@ def test_common_and_rare_words_are_combined(count: int) -> None:
     index = build(records)
     searches = [
         *common,
-        "s",
-        "st",
-        "str",
-        "a",
-        "all ",
-        "n",
-        "n1",
-        "n1 ",
-        "u",
-        "u1",
-        "u1 ",
+        *("s", "st", "str", "a", "all ", "n", "n1", "n1 ", "u", "u1", "u1 "),
         f"u{count - 1} ",
         "zz",
         "n0 ",

@@ -29,20 +29,8 @@ _ONCE: Final = {
     "bom": ["true", "no", "1", "", "null"],
     "bbox": ["-180,-90,180,90", "-79.4,-90,43.7 , 90", "170,-90,-79,90", "5,5,5,5", "null"],
     "q": [
-        "toronto",
-        "tor",
-        "new yor",
-        "orebro",
-        "strasse ",
-        "東",
-        "東京",
-        "m5v2t6",
-        "m5v 2t6",
-        "!!",
-        "",
-        "\u3000",
-        "9 ",
-        "wifi par",
+        *("toronto", "tor", "new yor", "orebro", "strasse ", "東", "東京", "m5v2t6", "m5v 2t6", "!!", "", "\u3000"),
+        *("9 ", "wifi par"),
     ],
 }
 _BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
@@ -58,44 +46,21 @@ _FILTERS: Final = {
 }
 _LISTS: Final = {
     "fields": [
-        "store_id",
-        "name, city",
-        "updated_at,created_at",
-        "company_id,domain",
-        ",name,,",
-        "",
-        " name ",
-        "attributes",
-        "attributes.area,store_id",
-        "attributes.tags,attributes.services",
-        "attributes.note , attributes",
+        *("store_id", "name, city", "updated_at,created_at", "company_id,domain", ",name,,", "", " name "),
+        *("attributes", "attributes.area,store_id"),
+        *("attributes.tags,attributes.services", "attributes.note , attributes"),
     ],
     "facets": [
-        "city",
-        "is_open,country",
-        "postal_code , province",
-        "domain",
-        "parent_company_id,domain",
-        ",",
-        "city,city",
-        "attributes.services,attributes.area,attributes.drive",
+        *("city", "is_open,country", "postal_code , province", "domain", "parent_company_id,domain", ","),
+        *("city,city", "attributes.services,attributes.area,attributes.drive"),
         "attributes.hours,city,attributes.web,attributes.opened",
-        "attributes.floors,attributes.brands,attributes.logo",
-        "attributes.note",
+        *("attributes.floors,attributes.brands,attributes.logo", "attributes.note"),
     ],
 }
 _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}.items() for value in held]
 
 _WITH_POINT: Final = (
-    "radius",
-    "bbox",
-    "q",
-    "sort_by",
-    "sort_order",
-    "limit",
-    "page_num",
-    "facets",
-    "is_open",
+    *("radius", "bbox", "q", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open"),
     *_ATTRIBUTES,
 )
 
@@ -103,21 +68,8 @@ _OTHERS: Final = [
     "",
     "page",
     "x" * 250,
-    "100%",
-    "attributes",
-    "attributes.",
-    "attributes.x",
-    "attributes.Hours",
-    "City",
-    "city ",
-    " limit",
-    "limit[]",
-    "cty",
-    "store",
-    "prefer",
-    "é",
-    "\ufeffcity",
-    "a&b",
+    *("100%", "attributes", "attributes.", "attributes.x", "attributes.Hours", "City", "city ", " limit"),
+    *("limit[]", "cty", "store", "prefer", "é", "\ufeffcity", "a&b"),
 ]
 _NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_LISTS, *_OTHERS]
 _ODD: Final = [

@@ -31,20 +31,8 @@ def test_identifiers_match_only_if_all_characters_are_equal(other: str) -> None:
 
 
 DECIMALS = [
-    "0",
-    "-0",
-    "43.70",
-    "-79.4",
-    "+1e3",
-    "-1e-3",
-    ".5",
-    "5.",
-    "1e999",
-    "-1e999",
-    "1e-999",
-    "180",
-    "-0.1",
-    "12e15",
+    *("0", "-0", "43.70", "-79.4", "+1e3", "-1e-3", ".5", "5.", "1e999", "-1e999", "1e-999", "180"),
+    *("-0.1", "12e15"),
 ]
 
 
@@ -160,21 +148,8 @@ def test_spellings_of_false_are_accepted_ascii_case_insensitively(text: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        " ",
-        "maybe",
-        " true",
-        "true ",
-        "1.0",
-        "2",
-        "-1",
-        "01",
-        "tru",
-        "None",
-        "oui",
-        "\uff54\uff52\uff55\uff45",
-        "fal\u017fe",
-        "ye\u017f",
+        *("", " ", "maybe", " true", "true ", "1.0", "2", "-1", "01", "tru", "None", "oui"),
+        *("\uff54\uff52\uff55\uff45", "fal\u017fe", "ye\u017f"),
     ],
 )
 def test_other_texts_are_not_flags(text: str) -> None:

@@ -69,10 +69,7 @@ def test_an_empty_query_selects_everything_in_the_default_order(resource: Resour
     query = parse([], resource)
     assert (query.filters, query.sort_by, query.sort_order, query.limit, query.page_num) == (
         (),
-        "created_at",
-        "asc",
-        1000,
-        1,
+        *("created_at", "asc", 1000, 1),
     )
     assert not query.descending
 
@@ -242,14 +239,7 @@ def test_equivalent_places_and_words_are_one_query(spellings: list[Pairs]) -> No
             for error, texts in {
                 NOT_A_NUMBER: ("x", "1_000", "5 km", "0x1", "1,5", "\u0661", "--1", "1e", "1e5.5", "infinite", "na n"),
                 NOT_FINITE: (
-                    "nan",
-                    "inf",
-                    "-inf",
-                    "+Infinity",
-                    "NaN",
-                    "1e999",
-                    "-1e9999",
-                    "1e99999999",
+                    *("nan", "inf", "-inf", "+Infinity", "NaN", "1e999", "-1e9999", "1e99999999"),
                     "1E+" + "9" * 5000,
                     " INF ",
                 ),

@@ -115,12 +115,8 @@ def test_data_files_in_a_folder_at_a_url_are_read_with_options(tmp_path: Path) -
 @pytest.mark.parametrize(
     "url",
     [
-        "s3://",
-        "s3:///key",
-        "s3://id:hunter2@bucket/x",
-        "s3://bucket/x?sign=hunter2",
-        "s3://b/a//hunter2",
-        "s3://b/../hunter2",
+        *("s3://", "s3:///key", "s3://id:hunter2@bucket/x", "s3://bucket/x?sign=hunter2"),
+        *("s3://b/a//hunter2", "s3://b/../hunter2"),
     ],
 )
 def test_a_url_of_an_object_that_is_not_valid_is_rejected_without_quoting_it(tmp_path: Path, url: str) -> None:

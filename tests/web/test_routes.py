@@ -46,18 +46,8 @@ def test_an_escaped_slash_is_part_of_the_parameter_which_may_be_anything(path: s
 @pytest.mark.parametrize(
     "path",
     [
-        *(
-            "",
-            "/",
-            "/nope",
-            "stores/",
-            "//stores",
-            "/stores/",
-            "/stores%2F",
-            "/companies/",
-            "/companies/a/",
-            "/docs/{}",
-        ),
+        *("", "/", "/nope", "stores/", "//stores", "/stores/", "/stores%2F", "/companies/"),
+        *("/companies/a/", "/docs/{}"),
         *(
             "/companies/a/b",
             "/companies//a",

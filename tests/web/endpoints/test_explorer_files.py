@@ -74,14 +74,8 @@ async def test_the_library_is_release_1_9_4(client: Client, name: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "page.html",
-        "nope.js",
-        "%2e%2e%2fsite.py",
-        "..%2f__init__.py",
-        "../site.py",
-        "leaflet-src.js",
-        "leaflet.js.map",
-        "",
+        *("page.html", "nope.js", "%2e%2e%2fsite.py", "..%2f__init__.py", "../site.py", "leaflet-src.js"),
+        *("leaflet.js.map", ""),
     ],
 )
 async def test_no_other_file_is_served(client: Client, path: str) -> None:

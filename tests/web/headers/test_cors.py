@@ -17,35 +17,17 @@ LISTED = ("https://a.example", "http://b.example:8081")
 ORIGIN = f"Origin: {LISTED[0]}"
 OTHER = "Origin: https://c.example"
 SIMILAR = (
-    "https://a.example.evil.example",
-    "https://evil.example/https://a.example",
-    "http://a.example",
-    "https://a.example:444",
-    "http://b.example",
-    "http://b.example:80",
-    "https://a.example/",
-    "https://a.example https://a.example",
-    "https://a.example, https://a.example",
-    "a.example",
-    "*",
-    "",
-    "https://sub.a.example",
-    "https://a.exampleé",
+    *("https://a.example.evil.example", "https://evil.example/https://a.example", "http://a.example"),
+    *("https://a.example:444", "http://b.example", "http://b.example:80", "https://a.example/"),
+    *("https://a.example https://a.example", "https://a.example, https://a.example", "a.example", "*", ""),
+    *("https://sub.a.example", "https://a.exampleé"),
 )
 PREFLIGHT = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
 CORS_FIELDS = {ALLOWED.lower(), EXPOSED.lower()}
 READABLE = {
-    "link",
-    "etag",
-    "x-dataset-version",
-    "x-ignored-parameters",
-    "x-total-count",
-    "content-disposition",
-    "retry-after",
-    "x-request-id",
-    "ratelimit",
-    "ratelimit-policy",
+    *("link", "etag", "x-dataset-version", "x-ignored-parameters", "x-total-count", "content-disposition"),
+    *("retry-after", "x-request-id", "ratelimit", "ratelimit-policy"),
 }
 SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
     f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")

@@ -25,17 +25,9 @@ LATER = ("Fri, 31 May 2024 10:00:01 GMT", "Saturday, 01-Jun-24 00:00:00 GMT", "S
 EARLIER = ("Fri, 31 May 2024 09:59:59 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994")
 # Invalid dates. Without their errors all would be later than the data, and in the second list earlier.
 INVALID = (
-    "2099-05-31T10:00:00Z",
-    "4081917600",
-    "tomorrow",
-    "",
-    '"Sun, 31 May 2099 10:00:00 GMT"',
-    "Sun, 31 May 2099",
-    "Sun, 32 May 2099 10:00:00 GMT",
-    "Sun, 31 Mai 2099 10:00:00 GMT",
-    "Sun, 31 May 2099 25:00:00 GMT",
-    "Sun, 31 May 2099 10:00:00 GMT, Sun, 31 May 2099 10:00:00 GMT",
-    "Sun, 31 May 99999999999 10:00:00 GMT",
+    *("2099-05-31T10:00:00Z", "4081917600", "tomorrow", "", '"Sun, 31 May 2099 10:00:00 GMT"', "Sun, 31 May 2099"),
+    *("Sun, 32 May 2099 10:00:00 GMT", "Sun, 31 Mai 2099 10:00:00 GMT", "Sun, 31 May 2099 25:00:00 GMT"),
+    *("Sun, 31 May 2099 10:00:00 GMT, Sun, 31 May 2099 10:00:00 GMT", "Sun, 31 May 99999999999 10:00:00 GMT"),
 )
 INVALID_EARLIER = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in INVALID)
 ODD = ("Fri, 31 May 2024 23:59:60 GMT", "Fri, 31 May 0000 10:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "\x80\xff")
