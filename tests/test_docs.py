@@ -707,7 +707,7 @@ def test_the_figures_in_a_page_are_those_of_the_code(page: str) -> None:
 
 
 # Names of other programs in the developers' pages, and their options in all.
-OTHERS: Final = {"UV_DEFAULT_INDEX", "process_vm_readv", "writev", "--build-arg", "--set", "--unix-socket", "--volume"}
+OTHERS: Final = {"process_vm_readv", "writev", "--build-arg", "--set", "--unix-socket", "--volume"}
 CODE: Final = ("service", "tests", "bench", "tools")
 NAME: Final = r"_*[A-Za-z]\w+(?:\.\w+)*"
 # What other targets make, which is not in a fresh checkout.
