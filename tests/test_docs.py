@@ -646,6 +646,7 @@ FIGURES: Final = {
         up to {server.log._MAX_QUEUED_LINES:,} lines
         The first {web.pipeline.counters._MAX_KEYS} names""",
     "docs/data.md": """
+        nested more than {reading.formats.json_batches.MAX_JSON_DEPTH} deep
         more than {reading.text.MAX_SIZE!M} MiB
         more than {reading.text.MAX_RATIO} times its size
         more than {reading.files.container.MAX_ENTRIES:,} entries

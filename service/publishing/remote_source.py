@@ -77,12 +77,12 @@ async def receive_listed(
 
 async def receive_whole(remote: RemoteFile, most: int) -> bytes:
     """Return the body. Raises `Unavailable` if it has more than so many bytes."""
-    content = b""
+    content = bytearray()
     while piece := await remote.read():
-        content += piece
+        content.extend(piece)
         if len(content) > most:
             raise Unavailable(f"the file has more than {most:,} bytes")
-    return content
+    return bytes(content)
 
 
 def _check_room(file: FileIO, length: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from service.background import silent
 from service.baking.baked_file import write_baked
 from service.dataset import Rejected
 from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.remote_source import receive_whole
 from service.publishing.source import Source, Unavailable
 from service.publishing.transport import RemoteFile
 from tests.baking.random_datasets import loaded, small_file
@@ -296,6 +298,28 @@ async def test_an_existing_target_is_replaced_and_not_written_into(fetcher: Fetc
     mapped.hardlink_to(fetcher.to)
     await fetcher.source.fetch(fetcher.to, known="", check=fetcher.check, progress=silent)
     assert (fetcher.to.read_bytes(), mapped.read_bytes()) == (one, b"previous")
+
+
+class Piece(bytes):
+    """A piece of a body that counts the bytes that are copied to append it to other bytes."""
+
+    copied: ClassVar = 0
+
+    def __radd__(self, received: bytes) -> bytes:
+        """Return both in new bytes."""
+        Piece.copied += len(received) + len(self)
+        return bytes(received).__add__(self)
+
+
+async def test_what_was_received_is_not_copied_for_each_piece() -> None:
+    pieces = [Piece(b"x" * 64)] * 1000
+
+    async def read() -> bytes:
+        return pieces.pop() if pieces else b""
+
+    received = await receive_whole(RemoteFile("", None, is_framed=True, read=read), 64_000)
+    assert received == b"x" * 64_000
+    assert Piece.copied <= 2 * len(received)
 
 
 async def test_an_exception_of_the_progress_ends_the_fetch(fetcher: Fetcher) -> None:

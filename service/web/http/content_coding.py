@@ -126,7 +126,7 @@ IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
     _coding("zstd", _zstd, _zstd_parts, 576, zstd.zstd_version),
-    _coding("br", _brotli, _brotli_parts, 704, brotli.__version__),
+    _coding("br", _brotli, _brotli_parts, 720, brotli.__version__),
     _coding("gzip", _gzip, _gzip_parts, 160, zlib.ZLIB_RUNTIME_VERSION),
 )
 
