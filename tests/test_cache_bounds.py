@@ -28,7 +28,7 @@ from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.geography import locations
 from service.engine.results import page
 from service.model.attributes import NO_ATTRIBUTES
-from service.model.coordinates import Position
+from service.model.coordinates import Coordinates
 from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
@@ -128,7 +128,7 @@ def test_every_cache_is_in_the_table() -> None:
 
 
 LARGEST: Mapping[Any, Callable[[int], tuple[Any, ...]]] = {
-    locations.vector_of: lambda number: (Position(number / 7, number / 3),),
+    locations.vector_of: lambda number: (Coordinates(number / 7, number / 3),),
     problems._wants_problem: lambda number: (*FIELDS, str(number)),  # noqa: SLF001
     problems._lines: lambda number: (("Retry-After", str(number)), ("RateLimit", "x" * 100)),  # noqa: SLF001
     rate_limiting._fields: lambda number: (Rate(number + 1, 60, 5), RateDecision(True, 10**9, number)),

@@ -109,16 +109,16 @@ _TEXT: Final = Structure(
 )
 
 
-def _check_places(name: str, order: Rows, places: Rows) -> None:
+def _check_positions(name: str, order: Rows, places: Rows) -> None:
     """Check that places are the inverse of an order, so that this has every row once."""
     if not np.array_equal(places[order], np.arange(len(order), dtype=np.int32)):
         raise DamagedFile(f"the places of {name} are not those of its order")
 
 
 def _check_locations(name: str, locations: Locations) -> None:
-    """Check that each row has one place, and that places are sorted by their cells, with vectors of length 1."""
+    """Check that each row has one position, and that positions are sorted by their cells, with vectors of length 1."""
     order, cells, count = locations.order, locations.cells, locations.count
-    _check_places(name, order, locations.places)
+    _check_positions(name, order, locations.places)
     if not np.array_equal(cells, grid_cells(locations.latitudes, locations.longitudes)):
         raise DamagedFile(f"the cells of {name} are not those of its coordinates")
     rows, others = order[:count], order[count:]
@@ -149,7 +149,7 @@ def _check_z_order(name: str, z_order: ZOrder) -> None:
     That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
     takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
-    _check_places(name, z_order.order, z_order.places)
+    _check_positions(name, z_order.order, z_order.places)
     if not np.array_equal(z_order.zooms, zooms_of(z_order.codes)):
         raise DamagedFile(f"the zooms of {name} are not those of its codes")
 
@@ -251,8 +251,8 @@ def check_projection(resource: Resource, table: Table) -> None:
     if (locations := table.locations) is None:
         return
     rows, others = np.sort(locations.order[: locations.count]), locations.order[locations.count :]
-    places = locations.places.take(rows)
-    built = build_z_order(rows, others, locations.latitudes.take(places), locations.longitudes.take(places))
+    positions = locations.places.take(rows)
+    built = build_z_order(rows, others, locations.latitudes.take(positions), locations.longitudes.take(positions))
     for part in ZOrder.__struct_fields__:
         if not np.array_equal(getattr(locations.z_order, part), getattr(built, part)):
             raise DamagedFile(f"{resource.name}/z_order/{part} is not that of the locations")

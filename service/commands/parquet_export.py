@@ -106,8 +106,7 @@ def _array(values: Any, kind: Any) -> Any:
 
 def _points(locations: Locations, rows: Rows) -> list[tuple[float, float] | None]:
     """Return the longitude and latitude of rows, None without a location."""
-    places = locations.places.take(rows).tolist()
     return [
-        (locations.longitudes[place], locations.latitudes[place]) if place < locations.count else None
-        for place in places
+        (locations.longitudes[position], locations.latitudes[position]) if position < locations.count else None
+        for position in locations.places.take(rows).tolist()
     ]

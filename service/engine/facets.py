@@ -163,13 +163,12 @@ def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
     column, lists = table.columns[name], table.lists.get(name)
     if lists is None:
         return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
-    rows, places = np.unique(_first_rows(column, lists, values), return_inverse=True)
+    rows, positions = np.unique(_first_rows(column, lists, values), return_inverse=True)
     codes = column.codes[rows].astype(np.intp)
     spend(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
     read = [_by_key(value) for value in _members(table, rows, name)]
-    return [
-        read[place][lists.keys[value].decode()] for place, value in zip(places.tolist(), values.tolist(), strict=True)
-    ]
+    pairs = zip(positions.tolist(), values.tolist(), strict=True)
+    return [read[position][lists.keys[value].decode()] for position, value in pairs]
 
 
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
@@ -198,15 +197,15 @@ def _by_key(value: bytes) -> dict[str, str]:
 
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
-    """Return the places of the largest counts but 0, descending, ties by place."""
-    places = (counts >= _least(counts)).nonzero()[0]
-    if len(places) > MAX_FACET_VALUES:
-        candidates = counts[places]
+    """Return the positions of the largest counts but 0, descending, ties by position."""
+    positions = (counts >= _least(counts)).nonzero()[0]
+    if len(positions) > MAX_FACET_VALUES:
+        candidates = counts[positions]
         least = -np.partition(-candidates, MAX_FACET_VALUES - 1)[MAX_FACET_VALUES - 1]
         more = (candidates > least).nonzero()[0]
         ties = (candidates == least).nonzero()[0][: MAX_FACET_VALUES - len(more)]
-        places = places[np.concatenate((more, ties))]
-    return places[np.argsort(-counts[places], kind="stable")]
+        positions = positions[np.concatenate((more, ties))]
+    return positions[np.argsort(-counts[positions], kind="stable")]
 
 
 def _least(counts: _Numbers) -> int:

@@ -12,7 +12,7 @@ from service.engine.columns.selection import RowList, Selection
 from service.engine.facets import Matches
 from service.engine.geography.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.geography.distance_order import NearestRows
-from service.engine.geography.grid import Places
+from service.engine.geography.grid import Positions
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.row_csv import header, lines
 from service.engine.row_json import (
@@ -137,14 +137,14 @@ def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     return wrap_clusters(encoded(points), properties)
 
 
-def _properties(table: Table, clusters: Clusters, single: Places) -> list[bytes]:
-    """Return the properties of each cluster, as `wrap_clusters` wants them; those at some places are single rows."""
+def _properties(table: Table, clusters: Clusters, single: Positions) -> list[bytes]:
+    """Return the properties of each cluster, as `wrap_clusters` wants them; those at some positions are single rows."""
     properties = encoded(clusters.counts.tolist())
     for start in range(0, len(single), _DECODED):
-        places = single[start : start + _DECODED]
-        stores = decode_within_budget(table.json(clusters.rows[places]), STORE_MEMBERS)
-        for place, store in zip(places.tolist(), encoded(stores), strict=True):
-            properties[place] = b"1," + store[1:-1]
+        positions = single[start : start + _DECODED]
+        stores = decode_within_budget(table.json(clusters.rows[positions]), STORE_MEMBERS)
+        for position, store in zip(positions.tolist(), encoded(stores), strict=True):
+            properties[position] = b"1," + store[1:-1]
     return properties
 
 

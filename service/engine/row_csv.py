@@ -28,10 +28,10 @@ _ONE: Final = np.uint64(1)
 _LAST_BYTE: Final = np.uint64(56)
 
 _Bytes = NDArray[np.uint8]
-_Places = NDArray[np.intp]
+_Positions = NDArray[np.intp]
 
 
-def csv_lines(rows: bytearray, ends: _Places, names: tuple[str, ...]) -> bytes | None:
+def csv_lines(rows: bytearray, ends: _Positions, names: tuple[str, ...]) -> bytes | None:
     """Return rows of JSON, each followed by a comma and with these members, as lines of CSV.
 
     ends  where each row ends, after its comma
@@ -59,7 +59,9 @@ def csv_lines(rows: bytearray, ends: _Places, names: tuple[str, ...]) -> bytes |
     return data[kept].tobytes()
 
 
-def _columns(data: _Bytes, keys: _Places, last: _Places, names: tuple[str, ...]) -> tuple[_Places, _Places] | None:
+def _columns(
+    data: _Bytes, keys: _Positions, last: _Positions, names: tuple[str, ...]
+) -> tuple[_Positions, _Positions] | None:
     """Return the column of each key, and where the key begins; None if the keys are not the first of these names."""
     lengths, initials = _shapes(names)
     firsts = np.append(0, last[:-1] + 1)
@@ -72,12 +74,12 @@ def _columns(data: _Bytes, keys: _Places, last: _Places, names: tuple[str, ...])
 
 
 @cache  # of each resource
-def _shapes(names: Sequence[str]) -> tuple[_Places, _Bytes]:
+def _shapes(names: Sequence[str]) -> tuple[_Positions, _Bytes]:
     """Return the length and the first byte of each name."""
     return np.array([len(name) for name in names]), np.array([ord(name[0]) for name in names], np.uint8)
 
 
-def _kept(data: _Bytes, starts: _Places, stops: _Places, ends: _Places) -> NDArray[np.bool_]:
+def _kept(data: _Bytes, starts: _Positions, stops: _Positions, ends: _Positions) -> NDArray[np.bool_]:
     """Return which bytes are those of cells, or commas between them; the values have some starts and stops."""
     kinds = data[starts]
     quoted = (kinds == _QUOTE).view(np.int8)
@@ -93,8 +95,8 @@ def _kept(data: _Bytes, starts: _Places, stops: _Places, ends: _Places) -> NDArr
     return kept
 
 
-def _between(starts: _Places, stops: _Places, length: int) -> NDArray[np.bool_]:
-    """Return which places are from a start to its stop: eight at a time, a tenth of the time of a cumulative sum."""
+def _between(starts: _Positions, stops: _Positions, length: int) -> NDArray[np.bool_]:
+    """Return which positions are from a start to its stop: eight at a time, a tenth of the time of a cumulative sum."""
     changes = np.zeros(-(-length // _WORD_BYTES), _WORD)
     flags = changes.view(np.uint8)
     flags[starts] = 1
@@ -106,10 +108,10 @@ def _between(starts: _Places, stops: _Places, length: int) -> NDArray[np.bool_]:
     return between
 
 
-def _write_ends(data: _Bytes, kept: NDArray[np.bool_], places: _Places, text: bytes) -> None:
+def _write_ends(data: _Bytes, kept: NDArray[np.bool_], positions: _Positions, text: bytes) -> None:
     for offset, byte in enumerate(text):
-        data[places + offset] = byte
-        kept[places + offset] = True
+        data[positions + offset] = byte
+        kept[positions + offset] = True
 
 
 _LINE_END: Final = "\r\n"

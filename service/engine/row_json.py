@@ -136,9 +136,9 @@ def encoded(values: list[Any]) -> list[bytes]:
 
 
 def _geometries(locations: Locations, rows: Rows) -> Sequence[bytes]:
-    places = locations.places.take(rows)
-    located = (places < locations.count).nonzero()[0]
-    there = places.take(located)
+    positions = locations.places.take(rows)
+    located = (positions < locations.count).nonzero()[0]
+    there = positions.take(located)
     points = zip(locations.longitudes.take(there).tolist(), locations.latitudes.take(there).tolist(), strict=True)
     geometries = [_NOWHERE] * len(rows)
     for index, point in zip(located.tolist(), encoded(list(points)), strict=True):

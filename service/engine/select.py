@@ -17,9 +17,9 @@ from service.engine.columns.selection import (
     RowList,
     ScannedRows,
     Selection,
+    bit_positions,
     is_dense,
     pack,
-    positions,
     unpack,
 )
 from service.engine.conditions import Condition, Predicate, conditions, predicates
@@ -27,7 +27,7 @@ from service.engine.geography.areas import Area
 from service.engine.geography.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
-from service.model.coordinates import Position
+from service.model.coordinates import Coordinates
 from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import DISTANCE
 
@@ -50,10 +50,10 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     return selection
 
 
-def nearest(table: Table, criteria: Criteria, point: Position, stop: int | None) -> Selection:
+def nearest(table: Table, criteria: Criteria, point: Coordinates, stop: int | None) -> Selection:
     """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
-    Lists of rows are cached for the point: all of few, the nearest of many. Of many, their bitmap by place is, too.
+    Lists of rows are cached for the point: all of few, the nearest of many. Of many, their bitmap by position is, too.
     """
     listed = table.nearest.get((criteria, point))
     if listed is None or not listed.reaches(stop):
@@ -66,7 +66,7 @@ def nearest(table: Table, criteria: Criteria, point: Position, stop: int | None)
     return listed
 
 
-def _by_distance(table: Table, criteria: Criteria, point: Position) -> NearestRows | DistanceOrder:
+def _by_distance(table: Table, criteria: Criteria, point: Coordinates) -> NearestRows | DistanceOrder:
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")
@@ -144,13 +144,13 @@ def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
 
 
 def _find_inside(area: Area, others: Sequence[Condition]) -> RowList:
-    """Return the rows in an area that match other conditions, with their places, from which distances are computed."""
-    places = area.places()
-    rows = area.locations.order.take(places)
+    """Return the rows in an area that match other conditions, with their positions, to compute distances from."""
+    positions = area.positions()
+    rows = area.locations.order.take(positions)
     for condition in others:
         matching = condition.matches(rows).nonzero()[0]
-        rows, places = rows.take(matching), places.take(matching)
-    return RowList(rows, places)
+        rows, positions = rows.take(matching), positions.take(matching)
+    return RowList(rows, positions)
 
 
 def _is_common(table: Table, predicate: Predicate) -> bool:
@@ -169,7 +169,7 @@ def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selecti
     if isinstance(found, RowBitmap) and found.is_smaller_than_list:
         kind = MarkedRows if sort_by == table.order_by else ScannedRows
         return kind(found, column.order, column.non_null_count)
-    rows = found.rows if isinstance(found, RowList) else positions(found.bitmap).astype(np.int32)
+    rows = found.rows if isinstance(found, RowList) else bit_positions(found.bitmap).astype(np.int32)
     if sort_by == table.order_by:  # which the rows are numbered by
         return ListedRows(rows, int(rows.searchsorted(column.non_null_count)))
     codes = column.codes.take(rows)
@@ -220,11 +220,11 @@ def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap
     by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
     in_order = []
     if areas:
-        by_place = reduce(np.logical_and, (area.mask_by_place() for area in areas))
+        by_position = reduce(np.logical_and, (area.mask_by_position() for area in areas))
         if order == DISTANCE:
-            in_order.append(by_place)
+            in_order.append(by_position)
         else:
-            by_row.append(by_place.take(areas[0].locations.places))
+            by_row.append(by_position.take(areas[0].locations.places))
     if by_row:
         mask = reduce(np.logical_and, by_row)
         in_order.append(mask if order == table.order_by else mask.take(table.order(order)))

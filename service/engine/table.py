@@ -15,7 +15,7 @@ from service.engine.geography.distance_order import NearestRows
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.text_index import TextIndex
-from service.model.coordinates import Position
+from service.model.coordinates import Coordinates
 from service.model.query import Criteria
 from service.model.records import DISTANCE
 
@@ -73,7 +73,7 @@ class Table:
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
-        self.nearest = BoundedCache[tuple[Criteria, Position], NearestRows](_NEAREST_BYTES)
+        self.nearest = BoundedCache[tuple[Criteria, Coordinates], NearestRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
@@ -105,7 +105,7 @@ class Table:
         return [b"".join(chunks)]
 
     def order(self, name: str) -> Rows:
-        """Return all rows in the order of a field, by place or along the Z-order."""
+        """Return all rows in the order of a field, by position or along the Z-order."""
         if self.locations is not None and name in (DISTANCE, Z_ORDER):
             return self.locations.order if name == DISTANCE else self.locations.z_order.order
         return self.columns[name].order

@@ -14,7 +14,16 @@ from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import KEY_END, Column, Rows, StringArray, expand, narrow
 from service.engine.columns.ranking import Codes, keep, rank, spooled
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import Bitmap, is_dense, is_set, least_dense, pack, positions, unpack, word_count
+from service.engine.columns.selection import (
+    Bitmap,
+    bit_positions,
+    is_dense,
+    is_set,
+    least_dense,
+    pack,
+    unpack,
+    word_count,
+)
 from service.model.words import Term, words
 from service.spool import Spool, Spools
 
@@ -108,7 +117,7 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
         if self.is_dense:
-            return positions(self.bitmap()).astype(np.int32)
+            return bit_positions(self.bitmap()).astype(np.int32)
         if self.word_count <= 1:
             return self.postings
         rows: Rows = np.sort(self.postings)  # several times as fast as np.unique
@@ -145,9 +154,9 @@ def _are_in(rows: Rows, others: Rows) -> NDArray[np.bool_]:
     if len(rows) <= len(others):
         found: NDArray[np.bool_] = others.take(others.searchsorted(rows), mode="clip") == rows
         return found
-    places = rows.searchsorted(others)
+    positions = rows.searchsorted(others)
     found = np.zeros(len(rows), np.bool_)
-    found[places[rows.take(places, mode="clip") == others]] = True
+    found[positions[rows.take(positions, mode="clip") == others]] = True
     return found
 
 

@@ -11,7 +11,7 @@ _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 
 
-class Position(NamedTuple):
+class Coordinates(NamedTuple):
     """A point, in degrees."""
 
     latitude: float
@@ -21,7 +21,7 @@ class Position(NamedTuple):
 class Circle(NamedTuple):
     """The points at most `radius` metres from a centre, along the surface of the earth."""
 
-    centre: Position
+    centre: Coordinates
     radius: float
 
 
@@ -37,9 +37,9 @@ class Box(NamedTuple):
     north: float
 
 
-def parse_point(text: str) -> Position:
+def parse_point(text: str) -> Coordinates:
     """Return the point of a text such as `43.65,-79.38`. Raises `ValueError` with the reason."""
-    return Position(*map(_double, _degrees(text, (MAX_LATITUDE, MAX_LONGITUDE), _POINT)))
+    return Coordinates(*map(_double, _degrees(text, (MAX_LATITUDE, MAX_LONGITUDE), _POINT)))
 
 
 def parse_box(text: str) -> Box:

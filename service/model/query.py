@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from service.model.coordinates import Box, Circle, Position
+from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.records import CREATED_AT, DISTANCE, Resource
@@ -69,7 +69,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     """
 
     filters: tuple[Filter, ...] = ()
-    near: Position | UnsetType = UNSET
+    near: Coordinates | UnsetType = UNSET
     radius: float | UnsetType = UNSET
     bbox: Box | UnsetType = UNSET
     zoom: int | UnsetType = UNSET

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.columns.selection import count_between, edges_of_runs, is_set, pack, positions, unpack
+from service.engine.columns.selection import bit_positions, count_between, edges_of_runs, is_set, pack, unpack
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -19,7 +19,7 @@ MASKS = st.one_of(
 
 @given(MASKS)
 def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> None:
-    assert positions(pack(np.array(mask, np.bool_))).tolist() == [
+    assert bit_positions(pack(np.array(mask, np.bool_))).tolist() == [
         position for position, is_set in enumerate(mask) if is_set
     ]
     assert unpack(pack(np.array(mask, np.bool_)), len(mask)).tolist() == mask
@@ -28,7 +28,7 @@ def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> No
 @given(st.integers(2, 64))
 def test_the_positions_of_few_bits_in_many_words_are_those_of_its_mask(distance: int) -> None:
     mask = np.arange(40_000) % distance == 0
-    assert positions(pack(mask)).tolist() == list(range(0, 40_000, distance))
+    assert bit_positions(pack(mask)).tolist() == list(range(0, 40_000, distance))
 
 
 @given(MASKS, st.lists(st.integers(0, 300), max_size=12))
@@ -41,14 +41,14 @@ def test_the_bits_between_bounds_are_counted(mask: list[bool], bounds: list[int]
 @given(MASKS)
 def test_runs_have_edges_where_a_bit_differs_from_the_one_before(mask: list[bool]) -> None:
     differ = [position for position, (before, bit) in enumerate(pairwise([False, *mask, False])) if before != bit]
-    assert positions(edges_of_runs(pack(np.array(mask, np.bool_)))).tolist() == differ
+    assert bit_positions(edges_of_runs(pack(np.array(mask, np.bool_)))).tolist() == differ
 
 
 @given(MASKS, MASKS)
 def test_two_bitmaps_are_intersected_word_by_word(one: list[bool], other: list[bool]) -> None:
     size = min(len(one), len(other))
     words = pack(np.array(one[:size], np.bool_)) & pack(np.array(other[:size], np.bool_))
-    assert positions(words).tolist() == [position for position in range(size) if one[position] and other[position]]
+    assert bit_positions(words).tolist() == [position for position in range(size) if one[position] and other[position]]
 
 
 @given(MASKS)

@@ -15,7 +15,7 @@ from service.engine.geography import clusters, z_order
 from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import lines
-from service.model.coordinates import Box, Position
+from service.model.coordinates import Box, Coordinates
 from tests.engine.test_locations import SPECIAL, located, locations, made
 from tests.thoroughness import some_of
 
@@ -74,7 +74,7 @@ def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @cache
-def cell(point: Position, zoom: int) -> Cell:
+def cell(point: Coordinates, zoom: int) -> Cell:
     """Return the line, from the north, and the column of the cell of a point."""
     latitude, longitude = point
     cells = 4 * 2**zoom
@@ -83,7 +83,7 @@ def cell(point: Position, zoom: int) -> Cell:
     return math.floor((1 - height) / 2 * cells), min(column, cells - 1)
 
 
-def contains(box: Box, point: Position) -> bool:
+def contains(box: Box, point: Coordinates) -> bool:
     west, south, east, north = box
     latitude, longitude = point
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
@@ -97,7 +97,7 @@ def scaled(degrees: float) -> int:
     return numerator * (SCALE // denominator)
 
 
-def expected(points: dict[int, Position], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
+def expected(points: dict[int, Coordinates], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
     """Return the rows of each cell that has any, in order."""
     cells: dict[Cell, list[int]] = defaultdict(list)
     for row in rows:
@@ -106,11 +106,11 @@ def expected(points: dict[int, Position], rows: Iterable[int], box: Box, zoom: i
     return [cells[each] for each in sorted(cells)]
 
 
-def check(found: Clusters, points: dict[int, Position], cells: list[list[int]]) -> None:
+def check(found: Clusters, points: dict[int, Coordinates], cells: list[list[int]]) -> None:
     """Check that clusters are those of cells with some rows."""
     assert found.counts.tolist() == list(map(len, cells))
     assert found.rows.tolist() == [rows[0] if len(rows) == 1 else NO_ROW for rows in cells]
-    means = list(map(Position, found.latitudes.tolist(), found.longitudes.tolist()))
+    means = list(map(Coordinates, found.latitudes.tolist(), found.longitudes.tolist()))
     for rows, mean in zip(cells, means, strict=True):
         if len(rows) == 1:
             assert mean == points[rows[0]]
@@ -126,12 +126,12 @@ def contents(found: Clusters) -> list[bytes]:
 
 
 @cache
-def many(seed: int) -> tuple[Locations, dict[int, Position]]:
+def many(seed: int) -> tuple[Locations, dict[int, Coordinates]]:
     texts = made(seed, 600)
     return locations(texts), located(texts)
 
 
-def boxes(random: Random, points: dict[int, Position], count: int) -> list[Box]:
+def boxes(random: Random, points: dict[int, Coordinates], count: int) -> list[Box]:
     """Return boxes of all sizes, whose edges are coordinates of rows, or next to them."""
 
     def edges(axis: int) -> list[float]:

@@ -20,7 +20,7 @@ from service.engine.geography.areas import Area, Cover, box_area, circle_area, c
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.geography.grid import box_around, squared_chord
 from service.engine.geography.locations import Locations, are_within, build_locations, squared_chords
-from service.model.coordinates import Box, Circle, Position
+from service.model.coordinates import Box, Circle, Coordinates
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 from tests.engine.ranked_keys import ranked
@@ -45,17 +45,17 @@ NOWHERE: list[Texts] = [
 ]
 POINTS = [
     *(
-        Position(90, 0),
-        Position(-90, 12),
-        Position(0, 180),
-        Position(0, -180),
-        Position(0, 0),
-        Position(51.5, 179.99),
-        Position(45, 135),
+        Coordinates(90, 0),
+        Coordinates(-90, 12),
+        Coordinates(0, 180),
+        Coordinates(0, -180),
+        Coordinates(0, 0),
+        Coordinates(51.5, 179.99),
+        Coordinates(45, 135),
     ),
-    *(Position(-60, -179.9), Position(0, 1)),
+    *(Coordinates(-60, -179.9), Coordinates(0, 1)),
 ]
-ANYWHERE = st.sampled_from(POINTS) | st.builds(Position, st.floats(-90, 90), st.floats(-180, 180))
+ANYWHERE = st.sampled_from(POINTS) | st.builds(Coordinates, st.floats(-90, 90), st.floats(-180, 180))
 RADII = [
     *(1e-9, 1, 50, 1000, 111_195, 111_196, 500_000, 6e6, 1.1e7),
     HALF_CIRCUMFERENCE - 1,
@@ -92,7 +92,7 @@ def made(seed: int, count: int) -> list[Texts]:
     return [random.choice(ways)() for _ in range(count)]
 
 
-def located(texts: Sequence[Texts]) -> dict[int, Position]:
+def located(texts: Sequence[Texts]) -> dict[int, Coordinates]:
     """Return the rows that have a location, and where."""
     found = {}
     for row, (latitude, longitude) in enumerate(texts):
@@ -101,7 +101,7 @@ def located(texts: Sequence[Texts]) -> dict[int, Position]:
         except ArithmeticError:
             continue
         if all(each.is_finite() for each in degrees) and abs(degrees[0]) <= 90 and abs(degrees[1]) <= 180:
-            found[row] = Position(float(degrees[0]), float(degrees[1]))
+            found[row] = Coordinates(float(degrees[0]), float(degrees[1]))
     return found
 
 
@@ -114,7 +114,7 @@ def locations(texts: Sequence[Texts]) -> Locations:
 
 
 @cache
-def many(seed: int) -> tuple[Locations, dict[int, Position]]:
+def many(seed: int) -> tuple[Locations, dict[int, Coordinates]]:
     texts = made(seed, 600)
     return locations(texts), located(texts)
 
@@ -132,7 +132,7 @@ def rows_of(area: Area) -> Rows:
 def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     built, _ = many(1)
     area, every = box_area(built, Box(-180, -90, 180, 90)), np.arange(built.count, dtype=np.int32)
-    finds: list[Callable[[], object]] = [area.rows, area.places, lambda: area.matches(every)]
+    finds: list[Callable[[], object]] = [area.rows, area.positions, lambda: area.matches(every)]
     for find, rows in zip(finds, (area.count, area.count, len(every)), strict=True):
         monkeypatch.setattr(row_budget, "MOST_ROWS", rows)
         within_budget(find)
@@ -141,7 +141,7 @@ def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch:
             within_budget(find)
 
 
-def within(built: Locations, centre: Position, radius: float) -> Rows:
+def within(built: Locations, centre: Coordinates, radius: float) -> Rows:
     """Return the rows in a circle, which are the same if only those at its border are tested."""
     circle = Circle(centre, radius)
     area, cover = circle_area(built, circle), cover_circle(built.cells, circle)
@@ -166,7 +166,7 @@ def slack(metres: float) -> float:
     return 1 if metres > HALF_CIRCUMFERENCE - 1000 else 5e-9 / math.cos(metres / HALF_CIRCUMFERENCE * math.pi / 2)
 
 
-def check_order(order: Selection, rows: Sequence[int], points: dict[int, Position], near: Position) -> None:
+def check_order(order: Selection, rows: Sequence[int], points: dict[int, Coordinates], near: Coordinates) -> None:
     """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
     ordered = order.slice(range(order.total), descending=False).tolist()
     count = sum(row in points for row in rows)
@@ -201,7 +201,7 @@ def test_rows_with_two_decimals_in_range_are_located() -> None:
     ANYWHERE,
     st.sampled_from(RADII),
 )
-def test_rows_within_a_radius_equal_a_scan(seed: int, near: Position, radius: float) -> None:
+def test_rows_within_a_radius_equal_a_scan(seed: int, near: Coordinates, radius: float) -> None:
     built, points = many(seed)
     found = within(built, near, radius)
     exact = {row: float(distance(near, point)) for row, point in points.items()}
@@ -223,7 +223,7 @@ def test_the_edge_of_a_radius_belongs_to_it(seed: int, data: st.DataObject) -> N
 
 
 @given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII), st.data())
-def test_the_cosine_decides_as_the_chord_does(seed: int, near: Position, radius: float, data: st.DataObject) -> None:
+def test_the_cosine_decides_as_the_chord_does(seed: int, near: Coordinates, radius: float, data: st.DataObject) -> None:
     built, _ = many(seed)
     chords = squared_chords(near, built.points)
     edge = data.draw(st.sampled_from(chords.tolist()))
@@ -250,8 +250,8 @@ def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -
 
 
 @pytest.mark.parametrize("radius", [2e6, 1e7, 1.9e7])
-@pytest.mark.parametrize("near", [Position(0, 0), Position(51, 179), Position(-88, 10), Position(90, 0)])
-def test_most_of_a_large_circle_is_inside_for_sure(near: Position, radius: float) -> None:
+@pytest.mark.parametrize("near", [Coordinates(0, 0), Coordinates(51, 179), Coordinates(-88, 10), Coordinates(90, 0)])
+def test_most_of_a_large_circle_is_inside_for_sure(near: Coordinates, radius: float) -> None:
     texts = [(str(latitude), str(longitude)) for latitude in range(-90, 91, 3) for longitude in range(-180, 180, 3)]
     built = locations(texts)
     cover = cover_circle(built.cells, Circle(near, radius))
@@ -259,7 +259,7 @@ def test_most_of_a_large_circle_is_inside_for_sure(near: Position, radius: float
     within(built, near, radius)
 
 
-def in_box(point: Position, box: Box) -> bool:
+def in_box(point: Coordinates, box: Box) -> bool:
     latitude, longitude = point
     west, south, east, north = box
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
@@ -278,7 +278,7 @@ def test_the_two_spellings_of_the_antimeridian_are_two_longitudes_of_a_box_and_o
 
 
 @given(st.integers(0, 5), ANYWHERE)
-def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Position) -> None:
+def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Coordinates) -> None:
     built, points = many(seed)
     rows = np.arange(len(built.order), dtype=np.int32)
     for row, metres in enumerate(built.distances(near, rows)):
@@ -303,7 +303,7 @@ def test_a_record_at_the_point_has_the_distance_zero() -> None:
     ANYWHERE,
     st.integers(0, 10),
 )
-def test_every_order_by_distance_equals_a_scan(seed: int, near: Position, tenths: int) -> None:
+def test_every_order_by_distance_equals_a_scan(seed: int, near: Coordinates, tenths: int) -> None:
     built, points = many(seed)
     random = Random(seed)
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
@@ -330,9 +330,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Locations], Locat
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("near", [*POINTS, Position(-48.8767, -123.3933), Position(0, -140), Position(33, 151)])
+@pytest.mark.parametrize(
+    "near", [*POINTS, Coordinates(-48.8767, -123.3933), Coordinates(0, -140), Coordinates(33, 151)]
+)
 def test_the_nearest_by_blocks_are_those_of_the_whole_order(
-    small_blocks: Callable[[Locations], Locations], seed: int, near: Position
+    small_blocks: Callable[[Locations], Locations], seed: int, near: Coordinates
 ) -> None:
     whole, points = many(seed)
     built, random = small_blocks(whole), Random(seed)
@@ -350,7 +352,7 @@ def test_the_nearest_by_blocks_are_those_of_the_whole_order(
 
 def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Locations]) -> None:
     texts: list[Texts] = [(str(south / 4), str(east / 4)) for south in range(160, 240) for east in range(-20, 140)]
-    far = DistanceOrder(small_blocks(locations(texts)), Position(-10, 15))
+    far = DistanceOrder(small_blocks(locations(texts)), Coordinates(-10, 15))
     found = far._far(3)  # noqa: SLF001 - it has no other name
     assert found is not None
     places, _ = found
@@ -363,7 +365,7 @@ def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Loc
     ANYWHERE,
     st.sampled_from([30, 70, 600]),
 )
-def test_pages_of_all_rows_have_each_once(seed: int, near: Position, limit: int) -> None:
+def test_pages_of_all_rows_have_each_once(seed: int, near: Coordinates, limit: int) -> None:
     built, points = many(seed)
     order = DistanceOrder(built, near)
     assert order.total == len(built.order)
@@ -371,8 +373,10 @@ def test_pages_of_all_rows_have_each_once(seed: int, near: Position, limit: int)
     check_pages(order, len(points), limit)
 
 
-@pytest.mark.parametrize("near", [Position(45, 135), Position(45.0000001, 135), Position(-45, -45), Position(44, 135)])
-def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Position) -> None:
+@pytest.mark.parametrize(
+    "near", [Coordinates(45, 135), Coordinates(45.0000001, 135), Coordinates(-45, -45), Coordinates(44, 135)]
+)
+def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Coordinates) -> None:
     texts: list[Texts] = [("45", "135"), ("45.0", "135.0"), ("46", "135"), (None, None)] * 1000
     built = locations(texts)
     order = DistanceOrder(built, near)
@@ -386,21 +390,21 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Position) -> No
 
 def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
     built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
-    assert DistanceOrder(built, Position(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
-    assert DistanceOrder(built, Position(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
+    assert DistanceOrder(built, Coordinates(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
+    assert DistanceOrder(built, Coordinates(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
 
 
 @pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])
 def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     built = locations(texts)
     rows = np.arange(len(texts), dtype=np.int32)
-    assert within(built, Position(0, 0), 1e9).tolist() == []
+    assert within(built, Coordinates(0, 0), 1e9).tolist() == []
     assert inside(built, Box(-180, -90, 180, 90)).tolist() == []
-    assert built.distances(Position(0, 0), rows) == [None] * len(texts)
+    assert built.distances(Coordinates(0, 0), rows) == [None] * len(texts)
     for order in (
-        DistanceOrder(built, Position(0, 0)),
-        order_rows(built, Position(0, 0), RowList(rows)),
-        DistanceOrder(built, Position(0, 0), RowBitmap(pack(rows >= 0))),
+        DistanceOrder(built, Coordinates(0, 0)),
+        order_rows(built, Coordinates(0, 0), RowList(rows)),
+        DistanceOrder(built, Coordinates(0, 0), RowBitmap(pack(rows >= 0))),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
@@ -420,17 +424,17 @@ def towns() -> Locations:
     "near",
     [
         *(
-            Position(48.0, 16.0),
-            Position(48.2, 16.1),
-            Position(48.2, 15.55),
-            Position(40, 16),
-            Position(48, -20),
-            Position(-33, 151.01),
+            Coordinates(48.0, 16.0),
+            Coordinates(48.2, 16.1),
+            Coordinates(48.2, 15.55),
+            Coordinates(40, 16),
+            Coordinates(48, -20),
+            Coordinates(-33, 151.01),
         ),
-        *(Position(0, 0), Position(-89, -100), Position(-48, -164)),
+        *(Coordinates(0, 0), Coordinates(-89, -100), Coordinates(-48, -164)),
     ],
 )
-def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Position, share: int) -> None:
+def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Coordinates, share: int) -> None:
     built = towns()
     mask = np.arange(len(built.order)) % share == 0
     rows = mask.nonzero()[0].astype(np.int32)
@@ -447,11 +451,11 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Position,
 def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
     built, tried = locations([("45", "135")] * 3000 + [("46", "135")]), []
 
-    def box(point: Position, radius: float) -> Box:
+    def box(point: Coordinates, radius: float) -> Box:
         tried.append(radius)
         return box_around(point, radius)
 
     monkeypatch.setattr(distance_order, "box_around", box)
-    assert DistanceOrder(built, Position(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
-    assert DistanceOrder(built, Position(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Coordinates(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Coordinates(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
     assert len(tried) < 40

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.columns.column import build_column
-from service.engine.columns.selection import positions
+from service.engine.columns.selection import bit_positions
 from service.engine.text_index import TextIndex, TextIndexBuilder
 from service.model.words import Term, parse_terms
 from service.spool import Spools
@@ -33,7 +33,7 @@ def rows(index: TextIndex, terms: Sequence[Term]) -> list[int]:
     first, *others = map(index.match, terms)
     found, mask = first.rows(), first.mask()
     assert found.dtype == np.int32
-    assert found.tolist() == mask.nonzero()[0].tolist() == positions(first.bitmap()).tolist()
+    assert found.tolist() == mask.nonzero()[0].tolist() == bit_positions(first.bitmap()).tolist()
     for match in others:
         found, mask = found[match.matches(found)], mask & match.mask()
     listed: list[int] = found.tolist()

@@ -3,14 +3,14 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.coordinates import Box, Position, parse_box, parse_point
+from service.model.coordinates import Box, Coordinates, parse_box, parse_point
 
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)
 
 
 @given(LATITUDES, LONGITUDES)
 def test_a_point_is_read_as_it_is_written(latitude: float, longitude: float) -> None:
-    assert parse_point(f"{latitude!r},{longitude!r}") == Position(latitude, longitude)
+    assert parse_point(f"{latitude!r},{longitude!r}") == Coordinates(latitude, longitude)
 
 
 @given(LONGITUDES, LATITUDES, LONGITUDES, LATITUDES)
@@ -25,11 +25,11 @@ def test_a_box_is_read_as_it_is_written_and_may_cross_the_antimeridian(
     "text", ["43.65,-79.38", " 43.65 , -79.38 ", "+43.650,-7938e-2", "43.65,\t-79.38", "4.365e1,-79.38"]
 )
 def test_spellings_of_a_point_are_equal(text: str) -> None:
-    assert parse_point(text) == Position(43.65, -79.38)
+    assert parse_point(text) == Coordinates(43.65, -79.38)
 
 
 def test_zero_has_no_sign() -> None:
-    assert str(parse_point("-0,-0.0")) == str(Position(0.0, 0.0))
+    assert str(parse_point("-0,-0.0")) == str(Coordinates(0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_the_south_of_a_box_is_not_greater_than_its_north() -> None:
 
 
 def test_what_is_next_to_a_bound_is_within_it() -> None:
-    assert parse_point("89.99999999999999999999,-180.0000000000000000000") == Position(90.0, -180.0)
+    assert parse_point("89.99999999999999999999,-180.0000000000000000000") == Coordinates(90.0, -180.0)

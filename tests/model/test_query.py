@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from service.model.coordinates import Box, Circle, Position
+from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent
 from service.model.kinds import IDENTIFIER, WORDS
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
@@ -165,9 +165,9 @@ def test_a_radius_of_many_digits_is_rejected_in_time_that_grows_with_their_numbe
 
 def test_a_point_a_radius_a_box_and_words_are_parsed() -> None:
     query = parse([("q", "King St"), ("bbox", "-80,43,-79,44"), ("radius", "5e3"), ("near", "43.7, -79.4")])
-    assert (query.near, query.radius, query.bbox) == (Position(43.7, -79.4), 5000.0, Box(-80, 43, -79, 44))
+    assert (query.near, query.radius, query.bbox) == (Coordinates(43.7, -79.4), 5000.0, Box(-80, 43, -79, 44))
     assert query.q == (Term("king"), Term("st", is_prefix=True))
-    assert query.criteria == Criteria((), Circle(Position(43.7, -79.4), 5000.0), Box(-80, 43, -79, 44), query.q)
+    assert query.criteria == Criteria((), Circle(Coordinates(43.7, -79.4), 5000.0), Box(-80, 43, -79, 44), query.q)
     assert query.sort_by == "distance"
     assert parse([("q", "a")], COMPANIES).criteria == Criteria(terms=(Term("a", is_prefix=True),))
 

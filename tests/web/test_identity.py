@@ -5,7 +5,7 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from service.model.coordinates import Box, Position
+from service.model.coordinates import Box, Coordinates
 from service.model.query import Filter, Query
 from service.model.words import Term
 from service.web.http.content_coding import CODINGS, IDENTITY
@@ -21,8 +21,10 @@ OTHERS = {
     "page": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, page_num=2)),
     "fields": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, fields=("city",))),
     "facets": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, facets=("city",))),
-    "point": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Position(1, 2))),
-    "radius": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Position(1, 2), radius=1.0)),
+    "point": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Coordinates(1, 2))),
+    "radius": msgspec.structs.replace(
+        PAGE, parameters=msgspec.structs.replace(QUERY, near=Coordinates(1, 2), radius=1.0)
+    ),
     "box": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, bbox=Box(1, 2, 3, 4))),
     "zoom": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, zoom=3)),
     "word": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, q=(Term("a"),))),

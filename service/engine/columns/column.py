@@ -14,7 +14,7 @@ _MAX_COPIED: Final = 2
 
 
 def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> memoryview | None:
-    """Return strings of a buffer, concatenated in a new one; None if their lengths or places do not suit.
+    """Return strings of a buffer, concatenated in a new one; None if their lengths or positions do not suit.
 
     Each is copied with what follows it, as wide as the longest, and the next one is then written over the surplus:
     NumPy assigns items in the order of their indices.
@@ -101,11 +101,11 @@ class StringArray:
     def find(self, string: bytes) -> int | None:
         """Return the index of a string, or None; the strings must be sorted and distinct."""
         step, sample = self._sparse_index
-        place = bisect_right(sample, string) - 1
-        if place < 0:
+        position = bisect_right(sample, string) - 1
+        if position < 0:
             return None
-        start = place * step
-        if sample[place] == string:
+        start = position * step
+        if sample[position] == string:
             return start
         end = min(start + step, len(self))
         index = bisect_left(self, string, start + 1, end)
@@ -114,8 +114,8 @@ class StringArray:
     def bisect(self, string: bytes) -> int:
         """Return the number of strings that sort before a string; the strings must be sorted."""
         step, sample = self._sparse_index
-        place = max(bisect_left(sample, string) - 1, 0)
-        return bisect_left(self, string, place * step, min((place + 1) * step, len(self)))
+        position = max(bisect_left(sample, string) - 1, 0)
+        return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))
 
     @cached_property
     def _sparse_index(self) -> tuple[int, list[bytes]]:

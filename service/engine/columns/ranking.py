@@ -146,7 +146,7 @@ def _rank_tails(tails: list[bytes]) -> _Words:
 
 
 def _sort(keys: _Keys) -> tuple[_Integers, _Flags]:
-    """Return keys in their order, and for each place whether its key differs from the one before."""
+    """Return keys in their order, and for each position whether its key differs from the one before."""
     count = len(keys)
     words = np.empty(count, np.uint64)
     step = _RANKED_AT_ONCE if keys.most_words else count + 1
@@ -164,7 +164,7 @@ def _sort(keys: _Keys) -> tuple[_Integers, _Flags]:
 
 
 def _parts(is_first: _Flags) -> Iterator[tuple[int, int]]:
-    """Yield parts of places that do not divide keys that tie."""
+    """Yield parts of positions that do not divide keys that tie."""
     firsts = is_first.nonzero()[0]
     cuts = firsts[firsts.searchsorted(np.arange(0, len(is_first), _RANKED_AT_ONCE), "right") - 1]
     yield from pairwise([*np.unique(cuts).tolist(), len(is_first)])
@@ -172,26 +172,26 @@ def _parts(is_first: _Flags) -> Iterator[tuple[int, int]]:
 
 def _refine(keys: _Keys, order: _Integers, is_first: _Flags) -> None:
     """Sort keys that tie by what follows the first word, in place."""
-    places = np.arange(len(order))
+    positions = np.arange(len(order))
     for depth in range(1, keys.most_words + 1):
-        places = _tied(keys, order, is_first, places, depth)
-        if not len(places):
+        positions = _tied(keys, order, is_first, positions, depth)
+        if not len(positions):
             return
-        groups, tied = is_first[places].cumsum(), order[places]
+        groups, tied = is_first[positions].cumsum(), order[positions]
         words = keys.words(tied, depth)
         within = np.lexsort((words, groups))
-        order[places], words = tied[within], words[within]
-        is_first[places[1:]] |= words[1:] != words[:-1]
+        order[positions], words = tied[within], words[within]
+        is_first[positions[1:]] |= words[1:] != words[:-1]
 
 
-def _tied(keys: _Keys, order: _Integers, is_first: _Flags, places: _Integers, depth: int) -> _Integers:
-    """Return those of some places whose keys tie, but may differ from a word on."""
-    first = is_first[places]
-    places = places[~(first & np.append(first[1:], True))]
-    groups = is_first[places].cumsum()
-    longer = np.zeros(len(places) + 1, np.bool_)
-    longer[groups[keys.are_longer(order[places], depth)]] = True
-    tied: _Integers = places[longer[groups]]
+def _tied(keys: _Keys, order: _Integers, is_first: _Flags, positions: _Integers, depth: int) -> _Integers:
+    """Return those of some positions whose keys tie, but may differ from a word on."""
+    first = is_first[positions]
+    positions = positions[~(first & np.append(first[1:], True))]
+    groups = is_first[positions].cumsum()
+    longer = np.zeros(len(positions) + 1, np.bool_)
+    longer[groups[keys.are_longer(order[positions], depth)]] = True
+    tied: _Integers = positions[longer[groups]]
     return tied
 
 

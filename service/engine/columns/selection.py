@@ -79,7 +79,7 @@ def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int
     return np.diff(ranks(bitmap, counts_before(bitmap), bounds)).astype(np.int64)
 
 
-def positions(bitmap: Bitmap) -> NDArray[np.intp]:
+def bit_positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
     words = bitmap.nonzero()[0]
     if len(words) > _MANY_WORDS and count(bitmap) * _FEW_BITS <= len(bitmap) << _WORD_SHIFT:
@@ -126,10 +126,10 @@ _LOOKED_PART: Final = 16  # or, of more, this part of all rows
 
 
 class RowList(msgspec.Struct, frozen=True, eq=False):
-    """Few rows, ascending; or in any order, with their places among the locations."""
+    """Few rows, ascending; or in any order, with their positions among the locations."""
 
     rows: Rows
-    places: NDArray[np.intp] | None = None
+    positions: NDArray[np.intp] | None = None
 
     @property
     def count(self) -> int:
@@ -174,7 +174,7 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
     def positions(self, start: int, stop: int) -> NDArray[np.intp]:
         """Return the positions of the rows of some ranks, without looking at others."""
         first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
-        found, before = positions(self.bitmap[first:end]), int(self._before[first])
+        found, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
         return found[start - before : stop - before] + first * _WORD_BITS
 
     @cached_property

@@ -18,14 +18,14 @@ from service.engine.geography.grid import (
     Bands,
     Floats,
     GridCells,
-    Places,
+    Positions,
     Spans,
     are_in_box,
     bands_between,
     box_around,
     join,
     middles,
-    places_between,
+    positions_between,
     spans,
     squared_chord,
 )
@@ -40,21 +40,21 @@ _ALMOST_ALL_AROUND: Final = 179.99  # degrees to either side
 
 
 class Cover(msgspec.Struct, frozen=True, eq=False):
-    """Places of an area: `inside` are those of points in it, `border` those of all its other points, and of others."""
+    """Positions of an area: `inside` are those of points in it, `border` of its other points and some others."""
 
     inside: Spans
     border: Spans
 
 
 def cover_box(cells: GridCells, box: Box) -> Cover:
-    """Return the places of a box. Its border is the cells that its edges are in."""
+    """Return the positions of a box. Its border is the cells that its edges are in."""
     west, south, east, north = box
     bands = bands_between(south, north)[1:-1]
     if west <= east:
-        inside = places_between(cells, bands, _each(bands, west), _each(bands, east), strictly=True)
+        inside = positions_between(cells, bands, _each(bands, west), _each(bands, east), strictly=True)
     else:
-        one = places_between(cells, bands, _each(bands, west), _each(bands, MAX_LONGITUDE), strictly=True)
-        other = places_between(cells, bands, _each(bands, -MAX_LONGITUDE), _each(bands, east), strictly=True)
+        one = positions_between(cells, bands, _each(bands, west), _each(bands, MAX_LONGITUDE), strictly=True)
+        other = positions_between(cells, bands, _each(bands, -MAX_LONGITUDE), _each(bands, east), strictly=True)
         inside = join(one, other)
     return Cover(inside, spans(cells, box).without(inside))
 
@@ -64,7 +64,7 @@ def _each(bands: Bands, longitude: float) -> Floats:
 
 
 def cover_circle(cells: GridCells, circle: Circle) -> Cover:
-    """Return the places of a circle.
+    """Return the positions of a circle.
 
     In each band, a point is inside if the one in the middle of the band, on the same meridian, is nearer to the centre
     than the radius by half the height of the band, and outside if it is as much farther away.
@@ -87,16 +87,16 @@ def _half_widths(latitude: float, bands: Bands, angle: float) -> Floats:
 
 
 def _around(cells: GridCells, bands: Bands, longitude: float, widths: Floats, *, strictly: bool) -> Spans:
-    """Return the places in each band that are at most `widths` degrees to the west and to the east."""
+    """Return the positions in each band that are at most `widths` degrees to the west and to the east."""
     turn, is_whole = 2 * MAX_LONGITUDE, widths >= MAX_LONGITUDE
     west = np.where(is_whole, -MAX_LONGITUDE, longitude - widths)
     east = np.where(is_whole, MAX_LONGITUDE, longitude + widths)
-    clipped = places_between(
+    clipped = positions_between(
         cells, bands, np.maximum(west, -MAX_LONGITUDE), np.minimum(east, MAX_LONGITUDE), strictly=strictly
     )
     crosses = (west < -MAX_LONGITUDE) | (east > MAX_LONGITUDE)
     west, east, bands = west[crosses], east[crosses], bands[crosses]
-    beyond = places_between(
+    beyond = positions_between(
         cells,
         bands,
         np.where(west < -MAX_LONGITUDE, west + turn, -MAX_LONGITUDE),
@@ -107,9 +107,9 @@ def _around(cells: GridCells, bands: Bands, longitude: float, widths: Floats, *,
 
 
 Mask: TypeAlias = NDArray[np.bool_]
-# Returns the items of an array at some places.
+# Returns the items of an array at some positions.
 Take: TypeAlias = Callable[[NDArray[Any]], NDArray[Any]]
-# Testing this many places takes as long as separating those inside from those at the border.
+# Testing this many positions takes as long as separating those inside from those at the border.
 _MANY: Final = 20_000
 
 
@@ -117,8 +117,8 @@ class Area(msgspec.Struct, frozen=True, eq=False):
     """A part of the earth as a condition on rows. To test one takes twice as long as for any other condition.
 
     count     the number of rows nearby, or fewer, but at least that of the rows inside
-    cover     returns the places of all rows inside, and of others
-    contains  returns for each of some places whether it is in the area, given what takes items there
+    cover     returns the positions of all rows inside, and of others
+    contains  returns for each of some positions whether it is in the area, given what takes items there
     """
 
     locations: Locations
@@ -128,30 +128,30 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
-        return np.sort(self.locations.order.take(self.places()))
+        return np.sort(self.locations.order.take(self.positions()))
 
-    def places(self) -> Places:
-        """Return the places of the rows inside."""
+    def positions(self) -> Positions:
+        """Return the positions of the rows inside."""
         spend(self.count)
         cover = self.cover()
-        found = cover.border.places()[self.contains(cover.border.take)]
-        return np.concatenate((cover.inside.places(), found)) if len(cover.inside.starts) else found
+        found = cover.border.positions()[self.contains(cover.border.take)]
+        return np.concatenate((cover.inside.positions(), found)) if len(cover.inside.starts) else found
 
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""
         spend(len(rows))
-        places = self.locations.places.take(rows)
-        located = places < self.locations.count
-        there = places[located]
+        positions = self.locations.places.take(rows)
+        located = positions < self.locations.count
+        there = positions[located]
         located[located] = self.contains(lambda array: array.take(there, axis=0))
         return located
 
     def mask(self) -> Mask:
         """Return for each row whether it is inside."""
-        return self.mask_by_place().take(self.locations.places)
+        return self.mask_by_position().take(self.locations.places)
 
-    def mask_by_place(self) -> Mask:
-        """Return for each place whether its row is inside."""
+    def mask_by_position(self) -> Mask:
+        """Return for each position whether its row is inside."""
         mask, cover = np.zeros(len(self.locations.order), np.bool_), self.cover()
         cover.inside.fill(mask)
         cover.border.put(mask, self.contains(cover.border.take))

@@ -13,16 +13,16 @@ from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     Bitmap,
+    bit_positions,
     count,
     count_between,
     edges_of_runs,
     is_set,
     pack,
-    positions,
     unpack,
     word_count,
 )
-from service.engine.geography.grid import Floats, Places, Spans, are_in_box
+from service.engine.geography.grid import Floats, Positions, Spans, are_in_box
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import (
     AXIS,
@@ -103,7 +103,7 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
         """Return all located rows."""
         return cls(z_order.order[: z_order.count], z_order.codes, z_order.latitudes, z_order.longitudes)
 
-    def __getitem__(self, which: Places | Rows | Mask) -> Self:
+    def __getitem__(self, which: Positions | Rows | Mask) -> Self:
         return type(self)(self.rows[which], self.codes[which], self.latitudes[which], self.longitudes[which])
 
     def inside(self, locations: Locations, box: Box) -> Mask:
@@ -128,23 +128,23 @@ def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
         return _cluster_located(locations, zoom)
     near = _cover(locations.z_order, box)
     if _are_few(near.count, locations):
-        return _cluster_few(locations, near.places(), box, zoom)
+        return _cluster_few(locations, near.positions(), box, zoom)
     return _cluster_chosen(locations, _inside(locations, box), zoom)
 
 
 def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) -> Clusters:
-    """Return the clusters of the rows in a box whose places in the Z-order are in a bitmap. Raises `TooManyCells`."""
+    """Return the clusters of the rows in a box, given as a bitmap along the Z-order. Raises `TooManyCells`."""
     if locations.z_order.knows_starts(zoom) and _surrounds_all(locations, box):
         return _arranged(locations, _cells_of_runs(locations.z_order, bitmap, zoom), zoom)
     if _are_few(count(bitmap), locations):
-        return _cluster_few(locations, _located(positions(bitmap), locations), box, zoom)
+        return _cluster_few(locations, _located(bit_positions(bitmap), locations), box, zoom)
     spend(locations.count)
     if _surrounds_all(locations, box):
         return _cluster_chosen(locations, unpack(bitmap, locations.count), zoom)
     near = _cover(locations.z_order, box)
     if _are_few(near.count, locations):
-        places = near.places()
-        return _cluster_few(locations, places[is_set(bitmap, places)], box, zoom)
+        positions = near.positions()
+        return _cluster_few(locations, positions[is_set(bitmap, positions)], box, zoom)
     return _cluster_chosen(locations, unpack(bitmap, locations.count) & _inside(locations, box), zoom)
 
 
@@ -154,9 +154,9 @@ def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clust
     return _cluster_few(locations, _located(np.sort(locations.z_order.places.take(rows)), locations), box, zoom)
 
 
-def _located(places: Places | Rows, locations: Locations) -> Places | Rows:
-    """Return those of some places, ascending, that have located rows."""
-    return places[: places.searchsorted(locations.count)]
+def _located(positions: Positions | Rows, locations: Locations) -> Positions | Rows:
+    """Return those of some positions, ascending, that have located rows."""
+    return positions[: positions.searchsorted(locations.count)]
 
 
 def _are_few(count: int, locations: Locations) -> bool:
@@ -168,7 +168,7 @@ def _are_few(count: int, locations: Locations) -> bool:
 
 
 def _cover(z_order: ZOrder, box: Box) -> Spans:
-    """Return the places of all rows in a box and of some others, ascending: those in a few cells of one size."""
+    """Return the positions of all rows in a box and of some others, ascending: those in a few cells of one size."""
     west, south, east, north = box
     first, last = columns(np.array([west, east])).tolist()
     top, bottom = lines(np.array([north, south])).tolist()
@@ -216,14 +216,14 @@ def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, M
     return (units >= least) & (units <= most), (units == least) | (units == most)
 
 
-def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
-    """Return whether a box contains the points at some places of the locations, by their degrees."""
+def _contains(box: Box, locations: Locations, positions: Rows) -> Mask:
+    """Return whether a box contains the points at some positions of the locations, by their degrees."""
     latitudes, longitudes = locations.latitudes, locations.longitudes
-    are_few = len(places) * _FEW_FRACTION < len(latitudes)
+    are_few = len(positions) * _FEW_FRACTION < len(latitudes)
     if are_few:
-        latitudes, longitudes = latitudes.take(places), longitudes.take(places)
+        latitudes, longitudes = latitudes.take(positions), longitudes.take(positions)
     inside = are_in_box(box, latitudes, longitudes)
-    return inside if are_few else inside.take(places)  # of many, bytes are taken faster than degrees
+    return inside if are_few else inside.take(positions)  # of many, bytes are taken faster than degrees
 
 
 def _inside(locations: Locations, box: Box) -> Mask:
@@ -232,9 +232,9 @@ def _inside(locations: Locations, box: Box) -> Mask:
     return _Points.of(locations.z_order).inside(locations, box)
 
 
-def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:
-    """Return the clusters of the rows in a box among those at some places, ascending."""
-    points = _Points.of(locations.z_order)[places]
+def _cluster_few(locations: Locations, positions: Positions | Rows, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of the rows in a box among those at some positions, ascending."""
+    points = _Points.of(locations.z_order)[positions]
     if not _surrounds_all(locations, box):
         points = points[points.inside(locations, box)]
     return _cluster_points(locations, points, zoom)
@@ -259,14 +259,14 @@ def _cluster_located(locations: Locations, zoom: int) -> Clusters:
 
 
 def _cluster_chosen(locations: Locations, chosen: Mask, zoom: int) -> Clusters:
-    """Return the clusters of the rows at the places in a mask."""
+    """Return the clusters of the rows at the positions in a mask."""
     points = _Points.of(locations.z_order)
     if _are_few(int(np.count_nonzero(chosen)), locations):
         return _cluster_points(locations, points[chosen.nonzero()[0]], zoom)
     return _arranged(locations, _cells_of_chosen(points, locations.z_order.zooms, chosen, zoom), zoom)
 
 
-def _cells(points: _Points, before: tuple[Totals, Totals], starts: Places) -> _OccupiedCells:
+def _cells(points: _Points, before: tuple[Totals, Totals], starts: Positions) -> _OccupiedCells:
     """Return the cells of points, given where they start and the totals of coordinates before each."""
     bounds = np.append(starts, len(points.rows))
     latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
@@ -274,7 +274,7 @@ def _cells(points: _Points, before: tuple[Totals, Totals], starts: Places) -> _O
 
 
 def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells:
-    """Return the cells of the rows in a bitmap, at a zoom whose cells are known to begin at few places.
+    """Return the cells of the rows in a bitmap, at a zoom whose cells are known to begin at few positions.
 
     The totals of coordinates are looked up only where runs of rows begin and end, and where cells begin.
     """
@@ -283,7 +283,7 @@ def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells
         raise _too_many(lambda less: len(_occupied(z_order, bitmap, less)[0]), zoom)
     edges_bitmap = edges_of_runs(bitmap[: word_count(z_order.count)])
     spend(_EDGES * int(np.bitwise_count(edges_bitmap).sum()))
-    edges = positions(edges_bitmap)
+    edges = bit_positions(edges_bitmap)
     edges = edges[: edges.searchsorted(z_order.count, "right")]
     bounds = np.append(starts, z_order.count)
     passed = edges.searchsorted(bounds, "right")
@@ -300,7 +300,7 @@ def _cells_of_runs(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> _OccupiedCells
     return _OccupiedCells(z_order.codes[first], counts, z_order.order[first], latitudes, longitudes)
 
 
-def _occupied(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> tuple[Places, _Integers]:
+def _occupied(z_order: ZOrder, bitmap: Bitmap, zoom: int) -> tuple[Positions, _Integers]:
     """Return where the cells begin that have rows in a bitmap, at a zoom with few cells, and how many each has."""
     starts = z_order.starts(zoom)
     counts = count_between(bitmap, np.append(starts, z_order.count))
@@ -315,7 +315,7 @@ def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> 
     ends = _ends(zooms <= zoom, bits)
     if ends.bit_count() > MAX_CELLS:
         raise _too_many(lambda less: _ends(zooms <= less, bits).bit_count(), zoom)
-    lasts = positions(np.frombuffer(ends.to_bytes(bitmap.nbytes, "little"), np.uint64))
+    lasts = bit_positions(np.frombuffer(ends.to_bytes(bitmap.nbytes, "little"), np.uint64))
     # A cell starts at the end of the one before: in between are only cells without chosen rows.
     starts = np.append(0, lasts[:-1] + 1)[: len(lasts)]
     counts = count_between(bitmap, np.append(starts, len(chosen)))
@@ -333,10 +333,10 @@ def _number(bitmap: Bitmap) -> int:
 
 
 def _ends(starts: Mask, bits: int) -> int:
-    """Return the last place of each run that has some of the places in `bits`, given where runs start.
+    """Return the last position of each run that has some of the positions in `bits`, given where runs start.
 
-    Sets of places are the bits of integers. In each run, all its places but the last are added to those that are in
-    `bits`: if there are any, 1 is carried to the last.
+    Sets of positions are the bits of integers. In each run, all its positions but the last are added to those that are
+    in `bits`: if there are any, 1 is carried to the last.
     """
     lasts = _number(pack(np.append(starts[1:], True)[: len(starts)]))
     others = lasts ^ ((1 << len(starts)) - 1)
@@ -352,12 +352,12 @@ def _arranged(locations: Locations, cells: _OccupiedCells, zoom: int) -> Cluster
     """Return clusters in order. Means are of integers, rounded, and the position of a single row is its own."""
     x, y = separate(cells.codes >> np.uint64(2 * (MAX_ZOOM - zoom)))
     single = cells.counts == 1
-    places = locations.places[cells.rows[single]]
+    positions = locations.places[cells.rows[single]]
     order = np.lexsort((x, y))
 
     def means(sums: _Integers, degrees: Floats) -> Floats:
         found: Floats = (2 * sums + cells.counts) // (2 * cells.counts) / UNITS_PER_DEGREE
-        found[single] = degrees[places]
+        found[single] = degrees[positions]
         return found[order]
 
     return Clusters(

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import ListedRows, RankedRows, RowBitmap, RowList, is_set, positions, unpack
+from service.engine.columns.selection import ListedRows, RankedRows, RowBitmap, RowList, bit_positions, is_set, unpack
 from service.engine.geography.grid import (
     BAND_HEIGHT,
     EARTH_RADIUS,
     Floats,
-    Places,
+    Positions,
     Spans,
     box_around,
     cell_of,
@@ -22,7 +22,7 @@ from service.engine.geography.grid import (
     squared_chord,
 )
 from service.engine.geography.locations import Locations, squared_chords, vector_of
-from service.model.coordinates import Position
+from service.model.coordinates import Coordinates
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _BAND_METRES: Final = _DEGREE * BAND_HEIGHT
@@ -48,12 +48,12 @@ _PRECISION: Final = 2e-7  # of cosines in single precision
 class DistanceOrder(RankedRows):
     """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
-    The rows are those in a bitmap by place, or all. They are put into order page by page.
+    The rows are those in a bitmap by position, or all. They are put into order page by page.
     """
 
     __slots__ = ("_found", "_located", "_locations", "_point")
 
-    def __init__(self, locations: Locations, point: Position, found: RowBitmap | None = None) -> None:
+    def __init__(self, locations: Locations, point: Coordinates, found: RowBitmap | None = None) -> None:
         total = len(locations.order) if found is None else found.count
         self._located = locations.count if found is None else found.rank(locations.count)
         self._locations, self._point, self._found = locations, point, found
@@ -85,9 +85,9 @@ class DistanceOrder(RankedRows):
             rows, others = locations.order[: self._located], locations.order[self._located :]
             chords = locations.squared_chords(self._point, slice(self._located))
         else:
-            places = found.positions(0, self.total)
-            rows, others = np.split(locations.order.take(places), [self._located])
-            chords = locations.squared_chords(self._point, places[: self._located])
+            positions = found.positions(0, self.total)
+            rows, others = np.split(locations.order.take(positions), [self._located])
+            chords = locations.squared_chords(self._point, positions[: self._located])
         return ListedRows(np.concatenate((_by_distance(rows, chords)[0], others)), self._located)
 
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
@@ -99,18 +99,18 @@ class DistanceOrder(RankedRows):
         if ranks.stop * _NEARBY_FRACTION <= self._located:
             nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
         if nearby is not None:
-            places, chords = nearby
+            positions, chords = nearby
         else:
-            places, ranks = self._among_all(ranks)
-            chords = self._locations.squared_chords(self._point, places)
-        if len(places) > (ranks.stop if nearby is None else _SORTED):
+            positions, ranks = self._among_all(ranks)
+            chords = self._locations.squared_chords(self._point, positions)
+        if len(positions) > (ranks.stop if nearby is None else _SORTED):
             window, ranks = _window(chords, ranks, 0)
-            places, chords = places[window], chords[window]
-        rows, chords = _by_distance(self._locations.order.take(places), chords)
+            positions, chords = positions[window], chords[window]
+        rows, chords = _by_distance(self._locations.order.take(positions), chords)
         return rows, chords, ranks
 
-    def _nearest(self, number: int) -> tuple[Places, Floats] | None:
-        """Return the places of the nearest rows, at least a number of them, unless they are far away.
+    def _nearest(self, number: int) -> tuple[Positions, Floats] | None:
+        """Return the positions of the nearest rows, at least a number of them, unless they are far away.
 
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
@@ -138,7 +138,7 @@ class DistanceOrder(RankedRows):
         return None
 
     def _far(self, number: int) -> tuple[Rows, Floats] | None:
-        """Return the places of the nearest rows, at least a number of them, unless most are about as far away.
+        """Return the positions of the nearest rows, at least a number of them, unless most are about as far away.
 
         The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
         """
@@ -147,51 +147,51 @@ class DistanceOrder(RankedRows):
         most = len(bounds) // _NEARBY_FRACTION
         looked_at = _FIRST_BLOCKS
         while looked_at < most:
-            places, chords = self._among(blocks.places_in(np.argpartition(bounds, looked_at)[:looked_at]))
-            if len(places) >= number:
+            positions, chords = self._among(blocks.positions_in(np.argpartition(bounds, looked_at)[:looked_at]))
+            if len(positions) >= number:
                 farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
                 needed = (bounds <= farthest).nonzero()[0]
                 if len(needed) <= most:
-                    return self._among(blocks.places_in(needed), farthest)
+                    return self._among(blocks.positions_in(needed), farthest)
             looked_at *= 2
         return None
 
-    def _among(self, places: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
-        """Return which of some places match and are within a distance on the unit sphere, and their chords."""
-        spend(len(places))
+    def _among(self, positions: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
+        """Return which of some positions match and are within a distance on the unit sphere, and their chords."""
+        spend(len(positions))
         if self._found is not None:
-            places = places[is_set(self._found.bitmap, places)]
-        chords = self._locations.squared_chords(self._point, places)
+            positions = positions[is_set(self._found.bitmap, positions)]
+        chords = self._locations.squared_chords(self._point, positions)
         near = (chords <= distance * distance * _ROUNDED_UP).nonzero()[0]
-        return places.take(near), chords.take(near)
+        return positions.take(near), chords.take(near)
 
-    def _inside(self, near: Spans, radius: float) -> tuple[Places, Floats]:
-        """Return which of some places match and are within a radius, and their chords."""
+    def _inside(self, near: Spans, radius: float) -> tuple[Positions, Floats]:
+        """Return which of some positions match and are within a radius, and their chords."""
         chords = squared_chords(self._point, near.take(self._locations.points))
         inside = (chords <= squared_chord(radius)).nonzero()[0]
-        places, chords = near.places().take(inside), chords.take(inside)
+        positions, chords = near.positions().take(inside), chords.take(inside)
         if self._found is None:
-            return places, chords
-        matches = is_set(self._found.bitmap, places)
-        return places[matches], chords[matches]
+            return positions, chords
+        matches = is_set(self._found.bitmap, positions)
+        return positions[matches], chords[matches]
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
         latitude, _ = self._point
         cells, longitudes = self._locations.cells, self._locations.longitudes
-        place = int(cells.searchsorted(np.uint32(cell_of(self._point))))
-        first, last = max(place - number, 0), min(place + number, len(cells) - 1)
+        position = int(cells.searchsorted(np.uint32(cell_of(self._point))))
+        first, last = max(position - number, 0), min(position + number, len(cells) - 1)
         width = abs(float(longitudes[last]) - float(longitudes[first])) / 2 * math.cos(math.radians(latitude))
         return _DEGREE * math.sqrt(width * BAND_HEIGHT / math.pi) + _MIN_RADIUS
 
-    def _among_all(self, ranks: range) -> tuple[Places, range]:
-        """Return the places of rows that may have some ranks, and which ranks these are among them.
+    def _among_all(self, ranks: range) -> tuple[Positions, range]:
+        """Return the positions of rows that may have some ranks, and which ranks these are among them.
 
         Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
         spend(self._locations.count)
         if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
-            return positions(self._found.bitmap)[: self._located], ranks
+            return bit_positions(self._found.bitmap)[: self._located], ranks
         nearness = self._locations.nearness(self._point)
         if self._found is not None:  # farthest away is what does not match
             np.copyto(nearness, np.inf, where=~unpack(self._found.bitmap, len(nearness)))
@@ -216,15 +216,15 @@ class NearestRows(ListedRows):
         return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
 
 
-def order_rows(locations: Locations, point: Position, found: RowList) -> NearestRows:
+def order_rows(locations: Locations, point: Coordinates, found: RowList) -> NearestRows:
     """Return rows in the order of their distance."""
     spend(_SORTING * found.count)
     rows, total, others = found.rows, found.count, _NO_ROWS
-    places = locations.places.take(rows) if found.places is None else found.places
-    if int(places.max(initial=0)) >= locations.count:
-        located = places < locations.count
-        rows, places, others = rows[located], places[located], rows[~located]
-    rows, chords = _by_distance(rows, locations.squared_chords(point, places))
+    positions = locations.places.take(rows) if found.positions is None else found.positions
+    if int(positions.max(initial=0)) >= locations.count:
+        located = positions < locations.count
+        rows, positions, others = rows[located], positions[located], rows[~located]
+    rows, chords = _by_distance(rows, locations.squared_chords(point, positions))
     return NearestRows(np.concatenate((rows, others)) if len(others) else rows, chords, total)
 
 
@@ -240,8 +240,8 @@ def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
     return rows.take(order), ascending
 
 
-def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Places, range]:
-    """Return the places of all values that may have some ranks, and which ranks these are among them.
+def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Positions, range]:
+    """Return the positions of all values that may have some ranks, and which ranks these are among them.
 
     `precision` is how far a value may be from what it stands for.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.model.coordinates import Box, Position
+from service.model.coordinates import Box, Coordinates
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ def rounded_metres(squared_chords: Floats) -> Floats:
     return metres.round(1)
 
 
-def box_around(point: Position, radius: float) -> Box:
+def box_around(point: Coordinates, radius: float) -> Box:
     """Return a box that contains all points within a distance in metres, and few others."""
     latitude, longitude = point
     angle = radius / EARTH_RADIUS
@@ -90,7 +90,7 @@ def are_in_box(box: Box, latitudes: Floats, longitudes: Floats) -> NDArray[np.bo
 
 
 GridCells = NDArray[np.uint32]
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 Bands = NDArray[np.uint32]
 _Item = TypeVar("_Item", bound=np.generic)
 
@@ -102,7 +102,7 @@ _COLUMNS: Final = 1 << _COLUMN_BITS
 _BANDS_PER_DEGREE: Final = _BANDS / (2 * MAX_LATITUDE)
 _COLUMNS_PER_DEGREE: Final = _COLUMNS / (2 * MAX_LONGITUDE)
 _FEW_RUNS: Final = 16
-_NO_PLACES: Final = np.empty(0, np.intp)
+_NO_POSITIONS: Final = np.empty(0, np.intp)
 _GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
@@ -118,7 +118,7 @@ def _columns(longitudes: Floats) -> GridCells:
     return np.minimum((longitudes + MAX_LONGITUDE) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
 
 
-def cell_of(point: Position) -> int:
+def cell_of(point: Coordinates) -> int:
     """Return the cell of a point."""
     return _band(point[0]) << _COLUMN_BITS | _column(point[1])
 
@@ -138,70 +138,70 @@ def _column(longitude: float) -> int:
 
 
 class Spans(msgspec.Struct, frozen=True, eq=False):
-    """Runs of consecutive places: where each begins and ends."""
+    """Runs of consecutive positions: where each begins and ends."""
 
-    starts: Places
-    stops: Places
+    starts: Positions
+    stops: Positions
 
     @property
     def count(self) -> int:
-        """The number of places."""
+        """The number of positions."""
         return int((self.stops - self.starts).sum())
 
     @property
     def filled(self) -> "Spans":
-        """These places, of many runs without the empty ones: each costs as much as to test some places."""
+        """These positions, of many runs without the empty ones: each costs as much as to test some positions."""
         return self if len(self.starts) <= _FEW_RUNS else _filled(self.starts, self.stops)
 
     @property
     def joined(self) -> "Spans":
-        """One run from the first to the last of these places, if that at most doubles their number; else these."""
+        """One run from the first to the last of these positions, if that at most doubles their number; else these."""
         if len(self.starts) <= 1:
             return self
         first, last = self.starts.min(), self.stops.max()
         return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
 
     def without(self, others: "Spans") -> "Spans":
-        """Return the places that are not among others, all of which must be among these."""
+        """Return the positions that are not among others, all of which must be among these."""
         starts, stops = np.concatenate((self.starts, others.stops)), np.concatenate((others.starts, self.stops))
         starts.sort()
         stops.sort()
         return _filled(starts, stops)
 
     def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
-        """Return the items of an array at these places; of a single run, as a view."""
+        """Return the items of an array at these positions; of a single run, as a view."""
         if len(self.starts) == 1:
             return array[self.starts[0] : self.stops[0]]
         return np.concatenate([array[:0], *(array[start:stop] for start, stop in self._runs())])
 
     def fill(self, mask: NDArray[np.bool_]) -> None:
-        """Mark these places."""
+        """Mark these positions."""
         for start, stop in self._runs():
             mask[start:stop] = True
 
     def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
-        """Set the items of an array at these places."""
+        """Set the items of an array at these positions."""
         for start, stop in self._runs():
             array[start:stop], items = items[: stop - start], items[stop - start :]
 
-    def places(self) -> Places:
-        """Return the places one by one."""
-        return np.concatenate([_NO_PLACES, *(np.arange(start, stop) for start, stop in self._runs())])
+    def positions(self) -> Positions:
+        """Return the positions one by one."""
+        return np.concatenate([_NO_POSITIONS, *(np.arange(start, stop) for start, stop in self._runs())])
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
 
 
-def _filled(starts: Places, stops: Places) -> Spans:
-    has_places = starts < stops
-    return Spans(starts[has_places], stops[has_places])
+def _filled(starts: Positions, stops: Positions) -> Spans:
+    has_positions = starts < stops
+    return Spans(starts[has_positions], stops[has_positions])
 
 
-NO_SPANS: Final = Spans(_NO_PLACES, _NO_PLACES)
+NO_SPANS: Final = Spans(_NO_POSITIONS, _NO_POSITIONS)
 
 
 def join(one: Spans, other: Spans) -> Spans:
-    """Return the places of both."""
+    """Return the positions of both."""
     return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
 
 
@@ -216,8 +216,8 @@ def middles(bands: Bands) -> Floats:
     return latitudes
 
 
-def places_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
-    """Return the places in each band from one longitude to another, and of the rest of the columns that these are in.
+def positions_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
+    """Return the positions in each band from one longitude to another, and in the rest of the columns of both.
 
     `strictly` leaves these columns out.
     """
@@ -229,7 +229,7 @@ def places_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *
 
 
 def spans(cells: GridCells, box: Box) -> Spans:
-    """Return the places, in ascending cells, of all points in a box; at its edges of a few others."""
+    """Return the positions, in ascending cells, of all points in a box; at its edges of a few others."""
     west, south, east, north = box
     if west <= east:
         return _band_spans(cells, box)

@@ -13,14 +13,14 @@ from service.engine.columns.row_budget import spend
 from service.engine.geography.grid import (
     Floats,
     GridCells,
-    Places,
+    Positions,
     grid_cells,
     rounded_metres,
     sort_by_cell,
     unit_vector,
 )
 from service.engine.geography.z_order import ZOrder, build_z_order
-from service.model.coordinates import Position
+from service.model.coordinates import Coordinates
 from service.model.kinds import COMPLEMENT, MAX_LATITUDE, MAX_LONGITUDE, POINT_SCALE, key_number, number_key
 
 _SIZE: Final = 512
@@ -35,14 +35,14 @@ _SLACK: Final = 1e-9
 class Blocks(msgspec.Struct, frozen=True, eq=False):
     """The blocks of some points.
 
-    rows     the rows of the points along the Z-order: each block has 512 of them, and the last the rest
-    places   row -> the place of its point
-    centres  block -> the mean of its unit vectors
-    radii    block -> the largest distance of one of these from there
+    rows       the rows of the points along the Z-order: each block has 512 of them, and the last the remaining ones
+    positions  row -> the position of its point
+    centres    block -> the mean of its unit vectors
+    radii      block -> the largest distance of one of these from the mean
     """
 
     rows: Rows
-    places: Rows
+    positions: Rows
     centres: Floats
     radii: Floats
 
@@ -51,27 +51,27 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
         bounds: Floats = np.sqrt(((self.centres - vector) ** 2).sum(axis=1)) - self.radii - _SLACK
         return bounds
 
-    def places_in(self, blocks: NDArray[np.intp]) -> Rows:
-        """Return the places of the points in some blocks."""
+    def positions_in(self, blocks: NDArray[np.intp]) -> Rows:
+        """Return the positions of the points in some blocks."""
         along = (_SIZE * blocks[:, np.newaxis] + np.arange(_SIZE)).ravel()
-        return self.places.take(self.rows.take(along[along < len(self.rows)]))
+        return self.positions.take(self.rows.take(along[along < len(self.rows)]))
 
 
-def build_blocks(rows: Rows, places: Rows, points: Floats) -> Blocks:
-    """Return the blocks of unit vectors by place, given their rows along the Z-order and the place of each row."""
+def build_blocks(rows: Rows, positions: Rows, points: Floats) -> Blocks:
+    """Return the blocks of unit vectors by position, given their rows along the Z-order and each row's position."""
     spend(_BUILDING * len(rows))
     count = -(-len(rows) // _SIZE)
     centres, radii = np.empty((count, 3)), np.empty(count)
     for first in range(0, count, _BUILT_AT_ONCE):
         some = rows[_SIZE * first : _SIZE * (first + _BUILT_AT_ONCE)]
-        vectors = points.take(places.take(some), axis=0)
+        vectors = points.take(positions.take(some), axis=0)
         starts = np.arange(0, len(vectors), _SIZE)
         sizes = np.diff(starts, append=len(vectors))
         built = slice(first, first + len(starts))
         centres[built] = np.add.reduceat(vectors, starts, axis=0) / sizes[:, np.newaxis]
         squares = ((vectors - centres[built].repeat(sizes, axis=0)) ** 2).sum(axis=1)
         radii[built] = np.sqrt(np.maximum.reduceat(squares, starts))
-    return Blocks(rows, places, centres, radii)
+    return Blocks(rows, positions, centres, radii)
 
 
 _BEFORE_DIGITS: Final = 2  # characters: sign and scale
@@ -92,10 +92,10 @@ def decimal_numbers(keys: StringArray) -> Floats:
     scales = characters[np.minimum(starts + 1, last)]
     exponents = np.where(negative, _COMPLEMENT[scales], scales).astype(np.int64) - POINT_SCALE - counts
     whole = np.zeros(len(keys), np.int64)
-    for place in range(min(counts.max(initial=0), _MOST_DIGITS)):
-        digits = characters[np.minimum(starts + _BEFORE_DIGITS + place, last)]
+    for position in range(min(counts.max(initial=0), _MOST_DIGITS)):
+        digits = characters[np.minimum(starts + _BEFORE_DIGITS + position, last)]
         digits = np.where(negative, _COMPLEMENT[digits], digits) - _ZERO
-        whole = np.where(place < counts, whole * 10 + digits, whole)
+        whole = np.where(position < counts, whole * 10 + digits, whole)
     divisors, factors = (_POWERS.take(np.maximum(each, 0), mode="clip") for each in (-exponents, exponents))
     numbers: Floats = np.where(negative, -whole, whole) / divisors * factors
     others = (counts < 1) | (counts > _MOST_DIGITS) | (abs(exponents) >= len(_POWERS))
@@ -115,11 +115,11 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     z_order     another order of the rows, for maps
     order       all rows: the located ones by cell, ties by row; then the others, ascending
-    places      row -> its place in `order`
-    cells       place -> cell of the grid; this and the arrays below only of located rows
-    latitudes   place -> latitude in degrees
-    longitudes  place -> longitude in degrees
-    vectors     place -> its three coordinates on the unit sphere, one after the other
+    places      row -> its position in `order`; named as in baked files
+    cells       position -> cell of the grid; this and the arrays below only of located rows
+    latitudes   position -> latitude in degrees
+    longitudes  position -> longitude in degrees
+    vectors     position -> its three coordinates on the unit sphere, one after the other
     """
 
     z_order: ZOrder
@@ -135,27 +135,27 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The number of located rows."""
         return len(self.cells)
 
-    def squared_chords(self, point: Position, places: Places | Rows | slice) -> Floats:
-        """Return the squared chords from a point to those at some places: they order by distance."""
-        vectors = self.points[places] if isinstance(places, slice) else self.points.take(places, axis=0)
+    def squared_chords(self, point: Coordinates, positions: Positions | Rows | slice) -> Floats:
+        """Return the squared chords from a point to those at some positions: they order by distance."""
+        vectors = self.points[positions] if isinstance(positions, slice) else self.points.take(positions, axis=0)
         return squared_chords(point, vectors)
 
-    def nearness(self, point: Position) -> NDArray[np.float32]:
-        """Return for each place a number that ascends with the distance from a point, in single precision."""
+    def nearness(self, point: Coordinates) -> NDArray[np.float32]:
+        """Return for each position a number that ascends with the distance from a point, in single precision."""
         cosines: Floats = self.points @ -np.array(vector_of(point))
         return cosines.astype(np.float32)
 
-    def distances(self, point: Position, rows: Rows) -> list[float | None]:
+    def distances(self, point: Coordinates, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
-        places = self.places.take(rows)
-        if int(places.max(initial=0)) < self.count:
-            return self._distances(point, places)
-        located = places < self.count
-        rest = iter(self._distances(point, places[located]))
+        positions = self.places.take(rows)
+        if int(positions.max(initial=0)) < self.count:
+            return self._distances(point, positions)
+        located = positions < self.count
+        rest = iter(self._distances(point, positions[located]))
         return [next(rest) if each else None for each in located.tolist()]
 
-    def _distances(self, point: Position, places: Places | Rows) -> list[float | None]:
-        distances: list[float | None] = rounded_metres(self.squared_chords(point, places)).tolist()
+    def _distances(self, point: Coordinates, positions: Positions | Rows) -> list[float | None]:
+        distances: list[float | None] = rounded_metres(self.squared_chords(point, positions)).tolist()
         return distances
 
     @cached_property
@@ -165,11 +165,11 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @property
     def points(self) -> Floats:
-        """The unit vector at each place."""
+        """The unit vector at each position."""
         return self.vectors.reshape(-1, DIMENSIONS)
 
 
-def squared_chords(point: Position, vectors: Floats) -> Floats:
+def squared_chords(point: Coordinates, vectors: Floats) -> Floats:
     """Return the squares of the chords from a point to unit vectors.
 
     Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
@@ -179,7 +179,7 @@ def squared_chords(point: Position, vectors: Floats) -> Floats:
     return chords
 
 
-def are_within(point: Position, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+def are_within(point: Coordinates, vectors: Floats, limit: float) -> NDArray[np.bool_]:
     """Return for each unit vector whether its squared chord to a point is at most a limit.
 
     Of many, the cosine decides unless it is close, which takes a third of the time.
@@ -196,7 +196,7 @@ def are_within(point: Position, vectors: Floats, limit: float) -> NDArray[np.boo
 
 
 @lru_cache(_POINTS)
-def vector_of(point: Position) -> tuple[float, float, float]:
+def vector_of(point: Coordinates) -> tuple[float, float, float]:
     """Return the unit vector of a point; a request needs it several times."""
     return unit_vector(*point)
 
@@ -209,11 +209,11 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
     z_order = build_z_order(rows, others, latitudes[rows], longitudes[rows])
     cells, rows = sort_by_cell(grid_cells(latitudes[rows], longitudes[rows]), rows)
     order = np.concatenate((rows, others))
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order), dtype=np.int32)
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order), dtype=np.int32)
     latitudes, longitudes = latitudes[rows], longitudes[rows]
     vectors = np.column_stack(unit_vector(latitudes, longitudes)).ravel()
-    return Locations(z_order, order, places, cells, latitudes, longitudes, vectors)
+    return Locations(z_order, order, positions, cells, latitudes, longitudes, vectors)
 
 
 def _degrees(column: Column, largest: int) -> Floats:

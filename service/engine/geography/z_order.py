@@ -122,11 +122,11 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An order of rows along the curve.
 
     order       all rows: the located ones by Morton code, ties by row; then the others, ascending
-    places      row -> its place in `order`
-    codes       place -> Morton code of its cell of the finest zoom; this and the arrays below only of located rows
-    zooms       place -> the least zoom at which the place before is in another cell; one above all if there is none
-    latitudes   place -> latitude in units
-    longitudes  place -> longitude in units
+    places      row -> its position in `order`; named as in baked files
+    codes       position -> Morton code of its cell of the finest zoom; this and the arrays below only of located rows
+    zooms       position -> the least zoom at which the one before is in another cell; one above all if there is none
+    latitudes   position -> latitude in units
+    longitudes  position -> longitude in units
     """
 
     order: Rows
@@ -190,7 +190,7 @@ def fixed(degrees: Floats) -> Fixed:
 
 
 def totals(units: Fixed | Totals) -> Totals:
-    """Return the sum of the units before each place, and of all: the sum of a run is the difference of two."""
+    """Return the sum of the units before each position, and of all: the sum of a run is the difference of two."""
     found = np.zeros(len(units) + 1, np.int64)
     np.cumsum(units, out=found[1:])
     return found
@@ -210,7 +210,7 @@ def build_z_order(rows: Rows, others: Rows, latitudes: Floats, longitudes: Float
     codes = morton_codes(latitudes, longitudes)
     along = np.argsort(codes, kind="stable")
     order = np.concatenate((rows[along], others))
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order), dtype=np.int32)
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order), dtype=np.int32)
     codes = codes[along]
-    return ZOrder(order, places, codes, zooms_of(codes), fixed(latitudes[along]), fixed(longitudes[along]))
+    return ZOrder(order, positions, codes, zooms_of(codes), fixed(latitudes[along]), fixed(longitudes[along]))
