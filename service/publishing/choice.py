@@ -48,10 +48,10 @@ def choose_source(  # noqa: PLR0913 - settings
     folder, origins = _folder(url), cache / "origins"
     if folder is None:
         check_unread(options)
-        from service.publishing.remote_files import RemoteBakedFile  # noqa: PLC0415 - it takes 0.1 s to import
+        from service.publishing.remote_source import RemoteBakedFile  # noqa: PLC0415 - it takes 0.1 s to import
 
         return RemoteBakedFile(data, origins, _transport(url["scheme"], data))
-    from service.publishing.remote_files import RemoteFolder  # noqa: PLC0415 - as above
+    from service.publishing.remote_source import RemoteFolder  # noqa: PLC0415 - as above
 
     transport = _transport(url["scheme"], folder)
     return RemoteFolder(folder, origins, transport, invalid=invalid, timeout=compile_timeout, options=options)

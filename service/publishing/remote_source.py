@@ -1,108 +1,43 @@
-"""A remote source: what is fetched through a transport, with further attempts and the last good copy."""
+"""Remote sources: a baked file, or a folder with a manifest, with further attempts and the last good copy."""
 
 import asyncio
-import errno
 import logging
-import os
 import random
+import shlex
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
-from hashlib import sha256
+from functools import partial
+from hashlib import file_digest, sha256
 from io import FileIO
-from pathlib import Path
-from typing import Final
+from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
+from typing import Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
+import msgspec
+
+from service import __version__
 from service.background import Progress
-from service.baking.layout import DamagedFile, expected_length
-from service.dataset import Rejected
+from service.baking.baked_file import read_baked
+from service.baking.characters import UnicodeMismatch
+from service.baking.layout import DamagedFile, NotBaked
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected, Summary
 from service.publishing.cache_folder import LastGoodCopy
+from service.publishing.local_source import FolderSource
 from service.publishing.object_store import SCHEMES
-from service.publishing.source import Check, Fetched, Unavailable, run_to_end
-from service.publishing.transport import CutOff, RemoteFile, Transport
+from service.publishing.source import Check, Fetched, Unavailable, bake_first, run_to_end
+from service.publishing.transport import CutOff, Transport, receive, receive_whole
 from service.reading.diagnostics import FileError
-from service.reading.files.file_names import Listing
-
-# What a download leaves free of a disk, so that it takes no other program its room.
-_RESERVE: Final = 1 << 28  # bytes
-_RESERVE_SHARE: Final = 20  # of a small disk
-
-
-async def receive(remote: RemoteFile, file: FileIO, progress: Callable[[int, int], None]) -> None:
-    """Write the body, a baked file, into an empty file.
-
-    Raises `DamagedFile` as soon as it cannot be a baked file, or has another length than in its header; `CutOff`,
-    OSError.
-    """
-    beginning, received, length = bytearray(), 0, None
-    while piece := await remote.read():
-        received += len(piece)
-        if length is None:
-            beginning += piece
-            if (length := expected_length(beginning)) is not None:
-                _check_room(file, length)
-        if length is not None and (received > length or remote.length not in (None, length)):
-            sent = "more" if remote.length is None else f"{remote.length:,} bytes"
-            raise DamagedFile(f"the file has {length:,} bytes by its header, but the origin sends {sent}")
-        await run_to_end(_write, file, piece)
-        if length is not None:
-            progress(received, length)
-    if not remote.is_framed and received < (length or 0):
-        raise CutOff("the response was cut off")
-
-
-async def receive_listed(
-    remote: RemoteFile, file: FileIO, listing: Listing, progress: Callable[[int, int], None]
-) -> None:
-    """Write the body, a file with a checksum in a manifest, into an empty file.
-
-    Nothing says how long it may be, but the disk must have room for it. Raises `CutOff` if it has another checksum: the
-    file may be damaged in transit, or newer than the manifest; OSError.
-    """
-    digest, received = sha256(), 0
-    if remote.length is not None:
-        _check_room(file, remote.length)
-    while piece := await remote.read():
-        received += len(piece)
-        await run_to_end(_write, file, piece)
-        digest.update(piece)
-        progress(received, max(received, remote.length or 0))
-    try:
-        listing.check_digest(digest.hexdigest())
-    except FileError as error:
-        raise CutOff(str(error)) from None
-
-
-async def receive_whole(remote: RemoteFile, most: int) -> bytes:
-    """Return the body. Raises `Unavailable` if it has more than so many bytes."""
-    content = bytearray()
-    while piece := await remote.read():
-        content.extend(piece)
-        if len(content) > most:
-            raise Unavailable(f"the file has more than {most:,} bytes")
-    return bytes(content)
-
-
-def _check_room(file: FileIO, length: int) -> None:
-    """Raise OSError if the disk has no room for so many bytes, before filling it."""
-    disk = os.fstatvfs(file.fileno())
-    reserve = min(_RESERVE, disk.f_blocks * disk.f_frsize // _RESERVE_SHARE)
-    if length > disk.f_bavail * disk.f_frsize - reserve:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _write(file: FileIO, piece: bytes) -> None:
-    _check_room(file, len(piece))
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[file.write(rest) :]
-
+from service.reading.files.data_signature import file_signature, is_file, watched_folders
+from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
+from service.texts import printable
 
 # Pauses before further attempts, in seconds, each times a random part. After a longer outage the publisher fetches
 # again.
-PAUSES: Final = (1.0, 4.0)
+_PAUSES: Final = (1.0, 4.0)
 _JITTER: Final = 0.5
 _log = logging.getLogger(__name__)
 
@@ -118,7 +53,7 @@ class RemoteSource(ABC):
     for a URL of another scheme.
     """
 
-    def __init__(self, url: str, cache: Path, transport: Transport, *, pauses: Sequence[float] = PAUSES) -> None:
+    def __init__(self, url: str, cache: Path, transport: Transport, *, pauses: Sequence[float] = _PAUSES) -> None:
         self.name = _name(url)
         self._transport, self._pauses = transport, pauses
         self._copy = LastGoodCopy(cache, url, name=self.name)
@@ -180,7 +115,7 @@ class RemoteSource(ABC):
         """Fetch once; see `Source`, but for `check`. Raises `CutOff` and `Damaged` if another attempt may succeed."""
 
 
-def new_file(path: Path) -> FileIO:
+def _new_file(path: Path) -> FileIO:
     """Return a new file, open to be written."""
     path.unlink(missing_ok=True)  # a process may have it mapped
     path.touch(mode=0o600, exist_ok=False)
@@ -197,3 +132,146 @@ def _name(url: str) -> str:
     if not is_valid:
         raise ValueError("it is not an http or https URL")
     return urlunsplit((scheme, host.rpartition("@")[2], path, "", ""))
+
+
+# The end of the name of the folder in which files wait to be compiled. The workspace removes what is left of it.
+_DOWNLOADS: Final = ".download"
+_MOST: Final = 1 << 20  # bytes of a manifest: thousands of files
+
+
+class RemoteFolder(RemoteSource):
+    """A folder with a manifest, at a URL that ends with a slash. Nothing but what the manifest lists is fetched.
+
+    The fingerprint is a digest of the manifest, and of how its files are compiled. See `FolderSource` for `timeout`.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is fetched, then how it is compiled
+        self,
+        url: str,
+        cache: Path,
+        transport: Transport,
+        *,
+        invalid: InvalidRecords,
+        timeout: float,
+        options: ReadOptions = AS_FOUND,
+        pauses: Sequence[float] = _PAUSES,
+    ) -> None:
+        super().__init__(url, cache, transport, pauses=pauses)
+        self._open = partial(FolderSource, invalid=invalid, timeout=timeout, options=options)
+        self._mapping = Path(options.mapping)
+        self._settings = f"{__version__} {invalid} {options.arguments()}"
+        self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """The folders in which the file of the mapping can be replaced."""
+        return watched_folders(self._mapping) if is_file(self._mapping) else ()
+
+    async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
+        how = await run_to_end(self._how)
+        with _named(MANIFEST):
+            async with self._transport.get(self._last[2] if self._last[:2] == (how, known) else "", MANIFEST) as remote:
+                if remote is None:
+                    return None
+                stored = await receive_whole(remote, _MOST)
+        fingerprint = sha256(how.encode() + stored).hexdigest()
+        self._last = how, fingerprint, remote.fingerprint
+        if fingerprint == known:
+            return None
+        try:
+            manifest = parse_manifest(stored)
+        except FileError as error:
+            raise Rejected(f"{self.name}{MANIFEST}: {error}", fingerprint=fingerprint) from None
+        async with _folder(to.parent) as folder:
+            (folder / MANIFEST).write_bytes(stored)
+            for name, listing in manifest.files.items():
+                await self._fetch_file(name, listing, folder / name, progress)
+            return await self._compile(folder, to, fingerprint, progress)
+
+    def _how(self) -> str:
+        """Return how files are compiled: another program, other options or another mapping make other data of them."""
+        mapping = file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
+        return f"{self._settings} {mapping}"
+
+    async def _fetch_file(self, name: str, listing: Listing, to: Path, progress: Progress) -> None:
+        """Fetch a file. With another checksum it may be damaged in transit, or newer than the manifest: `CutOff`."""
+        with _named(name), _new_file(to) as file:
+            async with self._transport.get("", name) as remote:
+                if remote is None:
+                    raise Unavailable("the response is not a file")
+                await receive(remote, file, partial(progress, f"Fetching {self.name}{printable(name)}"))
+            try:
+                listing.check_digest(await run_to_end(_digest, to))
+            except FileError as error:
+                raise CutOff(str(error)) from None
+
+    async def _compile(self, folder: Path, to: Path, fingerprint: str, progress: Progress) -> Fetched:
+        def named(text: str) -> str:
+            return text.replace(shlex.quote(str(folder)), "FOLDER")
+
+        try:
+            found = await self._open(folder).fetch(to, known="", check=lambda _: None, progress=progress)
+        except Rejected as rejected:
+            why, hint = map(named, (rejected.rejection.why, rejected.rejection.hint))
+            raise Rejected(why, hint=hint, fingerprint=fingerprint) from None
+        fetched = cast("Fetched", found)  # nothing was known
+        assumed, notes = (tuple(map(named, lines)) for lines in (fetched.assumed, fetched.notes))
+        return msgspec.structs.replace(fetched, fingerprint=fingerprint, assumed=assumed, notes=notes)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Name the file in errors of fetching it."""
+    try:
+        yield
+    except Unavailable as error:
+        raise type(error)(f"{printable(name)}: {error}") from None
+
+
+@asynccontextmanager
+async def _folder(parent: Path) -> AsyncIterator[Path]:
+    """Make a folder, and remove it with its files at the end."""
+    folder = Path(mkdtemp(suffix=_DOWNLOADS, dir=parent))
+    try:
+        yield folder
+    finally:
+        await run_to_end(shutil.rmtree, folder, ignore_errors=True)
+
+
+class RemoteBakedFile(RemoteSource):
+    """A baked file at a URL."""
+
+    async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
+        with _new_file(to) as file:
+            async with self._transport.get(known) as remote:
+                if remote is None:
+                    return None
+                try:
+                    await receive(remote, file, partial(progress, f"Fetching {self.name}"), is_baked=True)
+                except DamagedFile as damage:
+                    raise self._rejected(damage, remote.fingerprint or f"rejected: {damage}") from damage
+        fingerprint = remote.fingerprint or f"sha256:{await run_to_end(_digest, to)}"
+        if fingerprint == known:
+            return None
+        try:
+            return Fetched(fingerprint=fingerprint, summary=await run_to_end(_verify, to))
+        except UnicodeMismatch as other:
+            raise Rejected(f"{self.name}: {other}; {other.remedy}", fingerprint=fingerprint) from other
+        except DamagedFile as damage:
+            raise Damaged.by(self._rejected(damage, fingerprint).rejection) from damage
+
+    def _rejected(self, damage: DamagedFile, fingerprint: str) -> Rejected:
+        path = PurePosixPath(urlsplit(self.name).path)
+        is_data = isinstance(damage, NotBaked) and path.suffix != ".baked"
+        hint = bake_first(path.name or "stores.csv") if is_data else ""
+        return Rejected(f"{self.name}: {damage}", hint=hint, fingerprint=fingerprint)
+
+
+def _verify(file: Path) -> Summary:
+    """Check every byte; return the summary. Afterwards nothing of the file is mapped. Raises `DamagedFile`."""
+    return read_baked(file).summary
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from service.dataset import Rejected, Safeguards
-from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Check, Fetched, Source, Unavailable
 from tests.publishing.fake_transport import FakeTransport
 

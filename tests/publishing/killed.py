@@ -5,7 +5,7 @@ from pathlib import Path
 
 from service.background import silent
 from service.dataset import Safeguards
-from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.remote_source import RemoteBakedFile
 from tests.publishing.fake_transport import FakeTransport, alternating
 from tests.publishing.fetching import URL
 

@@ -7,7 +7,7 @@ import pytest
 from service.dataset import InvalidRecords, ReadOptions
 from service.publishing.choice import choose_source
 from service.publishing.local_source import BakedFileSource, FolderSource
-from service.publishing.remote_files import RemoteBakedFile, RemoteFolder
+from service.publishing.remote_source import RemoteBakedFile, RemoteFolder
 from service.publishing.source import Source
 from tests.run.generations import Generation
 

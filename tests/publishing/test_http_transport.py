@@ -13,7 +13,7 @@ from aiohttp import ClientTimeout
 from service.background import silent as no_progress
 from service.dataset import Rejected, Safeguards
 from service.publishing.http_transport import HttpTransport
-from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Fetched, Unavailable
 from service.publishing.transport import CutOff
 from tests.program import SECONDS

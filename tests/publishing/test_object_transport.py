@@ -12,7 +12,7 @@ import pytest
 from service.background import silent as no_progress
 from service.dataset import Rejected, Safeguards
 from service.publishing.object_store import ObjectTransport
-from service.publishing.remote_files import RemoteBakedFile
+from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Fetched, Unavailable
 from service.publishing.transport import CutOff
 from tests.publishing.origin import (

@@ -11,7 +11,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.dataset import InvalidRecords, ReadOptions, Rejected
-from service.publishing.remote_files import RemoteFolder
+from service.publishing.remote_source import RemoteFolder
 from service.publishing.source import Unavailable
 from service.publishing.workspace import Publication, Workspace
 from tests.publishing.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed

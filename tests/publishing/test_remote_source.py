@@ -12,10 +12,9 @@ import pytest
 from service.background import silent
 from service.baking.baked_file import write_baked
 from service.dataset import Rejected
-from service.publishing.remote_files import RemoteBakedFile
-from service.publishing.remote_source import receive_whole
+from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Source, Unavailable
-from service.publishing.transport import RemoteFile
+from service.publishing.transport import RemoteFile, receive_whole
 from tests.baking.random_datasets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
