@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from subprocess import PIPE
 from tempfile import gettempdir
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from click.testing import CliRunner, Result
 from service import __version__
 from service.baking.baked_file import FORMAT
 from service.commands import main
+from tests.warm import Warm
 
 PROGRAM = (sys.executable, "-m", "service")
 # When a test that hangs is ended: a machine may be slow, and no test depends on how slow.
@@ -51,11 +53,15 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run the program to its end."""
+    """Run the program to its end, in a new Python where a setting is for that, such as PYTHONPATH."""
     command = [*PROGRAM, *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment(settings)
-    )
+    start = subprocess.Popen if any(name.startswith("PYTHON") for name in settings) else Warm
+    with start(command, stdout=PIPE, stderr=PIPE, text=True, env=environment(settings)) as process:
+        try:
+            printed = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(command, process.returncode, *printed)
 
 
 def usage(*arguments: str | Path, **settings: str) -> Result:
@@ -190,14 +196,7 @@ def started(
     command = [*program, "serve", "--port", "0", *map(str, arguments)]
     with (
         Path(log or os.devnull).open("a") as opened,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=opened if log else subprocess.PIPE,
-            text=True,
-            env=environment(settings),
-            process_group=0,
-        ) as process,
+        Warm(command, stdout=PIPE, stderr=opened if log else PIPE, text=True, env=environment(settings)) as process,
     ):
         try:
             yield process
