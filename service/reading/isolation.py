@@ -1,8 +1,9 @@
 """The process that reads a file, with limits: what the main program of each such process has in common.
 
 The decoder is a large library in a language without bounds, and the file may be hostile: memory and time are limited
-here, and a crash does not end the service. Standard input is the file, then requests, one in a line; standard output
-messages. It exits when its standard input is closed, so with its parent.
+here, and a crash does not end the service. Standard input is the file, then requests, one in a line; standard output is
+messages: what the file has, then the parts of each request and an end, or why the file cannot be used. The process
+exits when its standard input is closed, so with its parent.
 """
 
 import os
@@ -14,7 +15,7 @@ from queue import SimpleQueue
 from signal import SIGABRT, SIGXCPU, Signals
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Thread
-from typing import IO, Final, Generic, TypeVar, cast
+from typing import IO, Final, Generic, Protocol, TypeVar, cast
 from weakref import finalize
 
 import msgspec
@@ -70,7 +71,7 @@ class FileReader(Generic[_Opened, _Part]):
 
     def __init__(self, program: ReaderProgram[_Opened, _Part], content: FileBytes) -> None:
         """Open a file. Raises FileError."""
-        self._program = program
+        self._program, self._content, self._is_taken = program, content, False
         self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
         environment = {**os.environ, **_SETTINGS, **program.settings}
         command = module_command(program.module)
@@ -85,6 +86,13 @@ class FileReader(Generic[_Opened, _Part]):
         self._send(msgspec.json.encode(request), b"\n")
         while not isinstance(message := self._receive(), End):
             yield cast("_Part", message)
+
+    def take(self) -> "FileReader[_Opened, _Part]":
+        """Return this process to who reads the file to its end, another one if it was taken already."""
+        if self._is_taken:
+            return FileReader(self._program, self._content).take()
+        self._is_taken = True
+        return self
 
     def _send(self, *parts: FileBytes) -> None:
         with suppress(BrokenPipeError):  # why it ended is found out when its answer is missing
@@ -121,23 +129,43 @@ MAX_DATA: Final = 512 * 2**20  # bytes of memory, beside the same
 MAX_SECONDS: Final = 300  # of CPU time
 _FILES: Final = 4
 _Request = TypeVar("_Request", bound=msgspec.Struct)
+_Asked_contra = TypeVar("_Asked_contra", bound=msgspec.Struct, contravariant=True)
 
 
-def run(
-    answer: Callable[[bytes, Iterable[_Request]], Iterator[msgspec.Struct]],
-    request: type[_Request],
-    too_much_memory: str,
-) -> None:
-    """Answer the requests of a type, on standard input, with the messages of `answer` about the file."""
+class OpenedFile(Protocol[_Asked_contra]):
+    """A file in its process: what it has, and the parts that are requested."""
+
+    @property
+    def opened(self) -> msgspec.Struct: ...  # noqa: D102 - see the class
+
+    def parts(self, request: _Asked_contra, /) -> Iterator[msgspec.Struct]: ...  # noqa: D102 - see the class
+
+
+def run(open_file: Callable[[bytes], OpenedFile[_Request]], request: type[_Request], too_much_memory: str) -> None:
+    """Answer the requests of a type, on standard input, about the file."""
     content = sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(LENGTH_BYTES), "little"))
     requests: SimpleQueue[_Request] = SimpleQueue()
     Thread(target=_receive, args=(requests, request), daemon=True).start()
     _limit(len(content))
     try:
-        for message in answer(content, iter(requests.get, None)):
+        for message in answer(open_file, content, iter(requests.get, None)):
             _send(message)
     except MemoryError:
         _send(Unreadable(too_much_memory))
+
+
+def answer(
+    open_file: Callable[[bytes], OpenedFile[_Request]], content: bytes, requests: Iterable[_Request]
+) -> Iterator[msgspec.Struct]:
+    """Yield what a file has, and then what is requested of it, or why it cannot be used."""
+    try:
+        file = open_file(content)
+        yield file.opened
+        for request in requests:
+            yield from file.parts(request)
+            yield End()
+    except FileError as error:
+        yield Unreadable(error.why)
 
 
 def _limit(size: int) -> None:

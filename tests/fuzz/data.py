@@ -28,6 +28,7 @@ from service.reading.formats.file_format import FORMATS
 from service.reading.formats.geojson import OverpassFile
 from service.reading.formats.geometry import locate
 from service.reading.formats.json_file import JsonLinesFile
+from service.reading.formats.parquet_file import ColumnRequest
 from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
@@ -124,8 +125,8 @@ def read_parquet(given: bytes) -> None:
     """Read all paths of Parquet, in this process: what crashes here kills only the reader of the service."""
     with suppress(FileError):
         file = ArrowFile(given)
-        for records, columns in file.batches([*file.paths, "a.0.b", "geometry.latitude"]):
-            assert {len(column) for column in columns} == {records}
+        for batch in file.parts(ColumnRequest([*file.opened.paths, "a.0.b", "geometry.latitude"])):
+            assert {len(column) for column in batch.columns} == {batch.records}
 
 
 def read_wkb(given: bytes) -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
@@ -19,13 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.reading import isolation as file_reader
-from service.reading.batch import BATCH_SIZE, WrongType
+from service.reading.batch import BATCH_SIZE, Cell, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import parquet_file
 from service.reading.formats.arrow import MAX_RECORDS, ArrowFile
 from service.reading.formats.parquet_file import ColumnRequest, Opened, ParquetFile, RowBatch
-from service.reading.formats.parquet_process import answer
-from service.reading.isolation import End, Unreadable
+from service.reading.isolation import End, Unreadable, answer
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
 from tests.program import children, eventually, has_ended
 
@@ -64,9 +63,14 @@ def geo(**column: object) -> dict[str, str]:
 DEEP = reduce(lambda inner, _: [inner], range(500), list[Any]())
 
 
+def columns_of(file: ArrowFile, paths: Sequence[str]) -> Sequence[Sequence[Sequence[Cell]]]:
+    """Return the columns of each batch, read in this process."""
+    return [batch.columns for batch in file.parts(ColumnRequest(paths))]
+
+
 def cells(array: pa.Array, path: str = "a") -> object:
     """Return the cells of a column, read in this process."""
-    ((_, (column,)),) = ArrowFile(written({"a": array})).batches([path])
+    ((column,),) = columns_of(ArrowFile(written({"a": array})), [path])
     return column
 
 
@@ -152,8 +156,8 @@ def test_a_path_leads_into_structs_lists_and_maps(array: pa.Array, path: str, ex
 
 def test_a_column_with_dots_in_its_name_is_preferred() -> None:
     file = ArrowFile(written({"a.b": ["whole"], "a": [{"b": "parts", "c": 1}]}))
-    assert file.paths.keys() == {"a.b", "a.c"}
-    assert [columns for _, columns in file.batches(["a.b", "a.c"])] == [[["whole"], ["1"]]]
+    assert file.opened.paths.keys() == {"a.b", "a.c"}
+    assert columns_of(file, ["a.b", "a.c"]) == [[["whole"], ["1"]]]
 
 
 @pytest.mark.process
@@ -195,16 +199,14 @@ def test_the_geometry_of_geoparquet_has_a_place(metadata: dict[str, str] | None)
     wkb = [pack("<BIdd", 1, 1, -79.4, 43.7), None, b"junk", pack(">BI", 0, 2) + pack(">I4d", 2, 0, 0, 2, 4)]
     file = ArrowFile(written({"place" if metadata else "geometry": wkb}, metadata))
     wrong = WrongType(f'"{b"junk".hex()}"')
-    assert list(file.paths) == list(LOCATION)
-    assert [columns for _, columns in file.batches(LOCATION)] == [
-        [["43.7", None, wrong, "2.0"], ["-79.4", None, wrong, "1.0"]]
-    ]
+    assert list(file.opened.paths) == list(LOCATION)
+    assert columns_of(file, LOCATION) == [[["43.7", None, wrong, "2.0"], ["-79.4", None, wrong, "1.0"]]]
 
 
 def test_the_geometry_may_be_a_struct_of_coordinates() -> None:
     places = [{"x": -79.4, "y": 43.7}, None, {"x": None, "y": None}, {"x": 1.0, "y": None}]
     file = ArrowFile(written({"place": pa.array(places)}, geo(encoding="point")))
-    ((_, (latitudes, longitudes)),) = file.batches(LOCATION)
+    ((latitudes, longitudes),) = columns_of(file, LOCATION)
     assert latitudes[:3] == ["43.7", None, None]
     assert longitudes[:3] == ["-79.4", None, None]
     assert latitudes[3] == longitudes[3] == WrongType('{"x":1.0,"y":null}')
@@ -254,14 +256,14 @@ def nulls_of_one_record(times: int) -> pa.Array:
 
 def read(content: bytes) -> int:
     file = ArrowFile(content)
-    return sum(records for records, _ in file.batches(list(file.paths)))
+    return sum(batch.records for batch in file.parts(ColumnRequest(list(file.opened.paths))))
 
 
 def test_the_process_answers_requests_one_after_the_other() -> None:
-    opened, *rows = answer(WHOLE, [ColumnRequest(["a"]), ColumnRequest(["b", "gone"])])
+    opened, *rows = answer(ArrowFile, WHOLE, [ColumnRequest(["a"]), ColumnRequest(["b", "gone"])])
     assert opened == Opened({"a": "a", "b": "b"}, 100)
     assert rows == [RowBatch(100, [["x", "y"] * 50]), End(), RowBatch(100, [["1.5", None] * 50, [None] * 100]), End()]
-    (refused,) = answer(WHOLE[:-1], [ColumnRequest(["a"])])
+    (refused,) = answer(ArrowFile, WHOLE[:-1], [ColumnRequest(["a"])])
     assert isinstance(refused, Unreadable)
 
 
@@ -315,7 +317,7 @@ def test_a_bomb_is_refused_by_the_process_that_reads_it(columns: Mapping[str, ob
 def test_values_are_counted_before_they_become_objects() -> None:
     content = written({"a": nulls_of_one_record(9_000_000)}, compression="zstd")
     with pytest.raises(FileError, match=r"^the file expands to more than 64 MiB"):
-        list(ArrowFile(content).batches(["a"]))
+        columns_of(ArrowFile(content), ["a"])
 
 
 @pytest.mark.process

@@ -16,10 +16,9 @@ from service.loading.dataset import load
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
 from service.reading.formats.sheet import Workbook, row_texts
-from service.reading.formats.sheet_process import answer
 from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import SheetRequest, SheetRows, Sheets, WorkbookFile
-from service.reading.isolation import End, Unreadable
+from service.reading.isolation import End, Unreadable, answer
 from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 from tests.program import children
 from tests.workbooks import Sheets as Written, Value, ods, xlsx, xlsx_sheet
@@ -58,7 +57,7 @@ def table(records: Sequence[Values], columns: Sequence[str] = STORE_FIELDS) -> l
 
 def sheet_rows(content: bytes, sheet: str = "S") -> list[list[str]]:
     """Return the rows of a sheet, read in this process."""
-    return [list(row) for some in Workbook(content).rows(SheetRequest(sheet)) for row in some.rows]
+    return [list(row) for some in Workbook(content).parts(SheetRequest(sheet)) for row in some.rows]
 
 
 def why_refused(content: bytes, sheet: str | None = None) -> str:
@@ -205,13 +204,13 @@ def test_an_unknown_sheet_is_an_error_that_lists_those_there_are() -> None:
 def test_the_process_answers_requests_one_after_the_other() -> None:
     content = xlsx({"A": [["a"], ["b"], ["c"]], "B": [[], [1]]})
     requests = [SheetRequest("A", most=1), SheetRequest("A", skip=1), SheetRequest("B")]
-    assert list(answer(content, requests)) == [
+    assert list(answer(Workbook, content, requests)) == [
         Sheets(["A", "B"]),
         *(SheetRows([["a"]], 1, 3), End()),
         *(SheetRows([["b"], ["c"]], 2, 3), End()),
         *(SheetRows([[""], ["1"]], 1, 2), End()),
     ]
-    assert list(answer(b"", [])) == [
+    assert list(answer(Workbook, b"", [])) == [
         Unreadable("not a workbook that can be read: it does not begin like one; if it is a text, name it .csv")
     ]
 

@@ -1,4 +1,4 @@
-"""Parquet through pyarrow, which has no types: of reading, only this and `arrow_cells.py` import it.
+"""Parquet through pyarrow, which has no types: of reading, only this imports it. As a program: see `isolation.py`.
 
 Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
 """
@@ -23,6 +23,8 @@ from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, check_reference, locate
 from service.reading.formats.json_batches import check_depth
 from service.reading.formats.json_file import INDEX, heads
+from service.reading.formats.parquet_file import UNREADABLE, ColumnRequest, Opened, RowBatch
+from service.reading.isolation import run
 from service.reading.text import MAX_RATIO, MAX_SIZE
 from service.texts import truncate
 
@@ -108,7 +110,7 @@ _ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowE
 _ENCODINGS: Final = ("WKB", "point")
 MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
 _POINTER: Final = 8  # bytes
-TOO_MUCH_MEMORY: Final = "not a Parquet file that can be read: it takes too much memory"
+_TOO_MUCH_MEMORY: Final = f"{UNREADABLE}: it takes too much memory"
 _TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
 
 
@@ -134,11 +136,7 @@ class _Source(msgspec.Struct, frozen=True):
 
 
 class ArrowFile:
-    """An opened Parquet file.
-
-    paths    the path of each column, or member of a nested one, and the column that it begins with
-    records  how many there are, as the file declares
-    """
+    """An opened Parquet file, and what is in it."""
 
     def __init__(self, content: bytes) -> None:
         """Open a file. Raises FileError."""
@@ -146,20 +144,21 @@ class ArrowFile:
         with _file_errors():
             self._file = pq.ParquetFile(pa.BufferReader(content))
             self._schema, metadata = self._file.schema_arrow, self._file.metadata
-            self.records = sum(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
-            self.paths = {path: field.name for field in self._schema for path in _paths(field.name, field.type)}
+            records = sum(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
+            paths = {path: field.name for field in self._schema for path in _paths(field.name, field.type)}
         if repeated := [name for name, count in Counter(self._schema.names).items() if count > 1]:
             raise FileError(f"duplicate columns: {', '.join(map(repr, repeated))}")
-        if self.records > max(MAX_RECORDS, len(content)):
-            raise FileError(f"{self.records:,} records are more than the file has bytes")
+        if records > max(MAX_RECORDS, len(content)):
+            raise FileError(f"{records:,} records are more than the file has bytes")
         self._geometry = _geometry_column(metadata.metadata or {}, self._schema)
         if self._geometry is not None:
-            self.paths = {path: column for path, column in self.paths.items() if column != self._geometry}
-            self.paths |= {LATITUDE: self._geometry, LONGITUDE: self._geometry}
+            paths = {path: column for path, column in paths.items() if column != self._geometry}
+            paths |= {LATITUDE: self._geometry, LONGITUDE: self._geometry}
+        self.opened = Opened(paths, records)
 
-    def batches(self, paths: Sequence[str]) -> Iterator[tuple[int, list[list[Cell]]]]:
-        """Yield the next records: how many, and the cells at each path. Raises FileError."""
-        sources = {path: source for path in paths if (source := self._source(path))}
+    def parts(self, request: ColumnRequest) -> Iterator[RowBatch]:
+        """Yield all records, with the cells at the requested paths. Raises FileError."""
+        sources = {path: source for path in request.columns if (source := self._source(path))}
         selected = list(dict.fromkeys(source.selected for source in sources.values()))
         size = 0
         with _file_errors():
@@ -169,10 +168,10 @@ class ArrowFile:
                 cells = self._locations(columns, sources)
                 for path, source in sources.items():
                     cells[path] = cells.get(path) or self._cells(_walk(columns[source.column], source.steps))
-                found = [cells.get(path, empty) for path in paths]
+                found = [cells.get(path, empty) for path in request.columns]
                 size += sum(map(size_of, found))
                 self._check_size(size)
-                yield batch.num_rows, found
+                yield RowBatch(batch.num_rows, found)
 
     def _cells(self, array: Any) -> list[Cell]:
         self._check_size(_POINTER * nested_count(array))  # before they become objects
@@ -216,8 +215,7 @@ def _file_errors() -> Iterator[None]:
         yield
     except _ERRORS as error:
         why = truncate(str(error).partition("\n")[0].strip() or type(error).__name__)
-        too_large = isinstance(error, MemoryError)
-        raise FileError(TOO_MUCH_MEMORY if too_large else f"not a Parquet file that can be read: {why}") from None
+        raise FileError(_TOO_MUCH_MEMORY if isinstance(error, MemoryError) else f"{UNREADABLE}: {why}") from None
 
 
 def _is_binary(kind: Any) -> bool:
@@ -315,3 +313,7 @@ def _element(array: Any, *, index: int) -> Any:
 
 def _look_up(array: Any, *, key: str) -> Any:
     return pc.map_lookup(array, pa.scalar(key), "first")
+
+
+if __name__ == "__main__":
+    run(ArrowFile, ColumnRequest, _TOO_MUCH_MEMORY)

@@ -38,10 +38,10 @@ class RowBatch(msgspec.Struct, frozen=True, tag=True):
 
 
 _NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
-
+UNREADABLE: Final = "not a Parquet file that can be read"
 _PROGRAM: Final = ReaderProgram(
-    module="service.reading.formats.parquet_process",
-    unreadable="not a Parquet file that can be read",
+    module="service.reading.formats.arrow",
+    unreadable=UNREADABLE,
     opened=Opened,
     part=RowBatch,
     # A memory pool that reserves no address space, and no more threads than are used.
@@ -58,8 +58,7 @@ class ParquetFile(RecordFile):
         """Open a file. Raises FileError."""
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)
-        self._content = content
-        self._reader: FileReader[Opened, RowBatch] | None = FileReader(_PROGRAM, content)
+        self._reader = FileReader(_PROGRAM, content)
         self._opened = self._reader.opened
         self.names, self.assumed = list(self._opened.paths), ()
 
@@ -69,7 +68,7 @@ class ParquetFile(RecordFile):
         located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
         unused_names, first = list(islice(unused, MAX_UNUSED)), 1
-        with closing(self._take_reader()) as reader:
+        with closing(self._reader.take()) as reader:
             for rows in reader.parts(ColumnRequest([*columns, *also])):
                 yield _batch(rows, [*columns, *also], unused_names, first, self._opened.records)
                 first += rows.records
@@ -77,11 +76,6 @@ class ParquetFile(RecordFile):
     def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:  # noqa: ARG002 - none are read
         """Return nothing: another process would have to read them, and large columns count towards its limits."""
         return {}
-
-    def _take_reader(self) -> FileReader[Opened, RowBatch]:
-        """Return the process that opened the file, another one if that has read it already."""
-        reader, self._reader = self._reader, None
-        return reader or FileReader(_PROGRAM, self._content)
 
 
 def _batch(rows: RowBatch, columns: Sequence[str], unused: Sequence[str], first: int, total: int) -> Batch:

@@ -1,4 +1,4 @@
-"""Workbooks through python-calamine: of reading, only this imports it."""
+"""Workbooks through python-calamine: of reading, only this imports it. As a program: see `isolation.py`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
@@ -18,7 +18,8 @@ from python_calamine import (
 
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
-from service.reading.formats.workbook_file import UNREADABLE, SheetRequest, SheetRows
+from service.reading.formats.workbook_file import TOO_MUCH_MEMORY, UNREADABLE, SheetRequest, SheetRows, Sheets
+from service.reading.isolation import run
 from service.reading.text import MAX_RATIO, MAX_SIZE, ZIP_DAMAGE, check_size
 
 Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
@@ -70,10 +71,7 @@ _SAVE: Final = "save it as .xlsx, without a password"
 
 
 class Workbook:
-    """An opened workbook.
-
-    names  of its sheets with cells: visible ones, then hidden ones
-    """
+    """An opened workbook, and what is in it."""
 
     def __init__(self, content: bytes) -> None:
         """Open a workbook. Raises FileError."""
@@ -88,11 +86,11 @@ class Workbook:
             raise _unreadable(error) from None
         sheets = [sheet for sheet in self._workbook.sheets_metadata if sheet.typ is SheetTypeEnum.WorkSheet]
         sheets.sort(key=lambda sheet: sheet.visible is not SheetVisibleEnum.Visible)
-        self.names = [sheet.name for sheet in sheets]
+        self.opened = Sheets([sheet.name for sheet in sheets])
         self._most = max(MAX_SIZE, MAX_RATIO * len(content))
         self._sheet: CalamineSheet | None = None
 
-    def rows(self, request: SheetRequest) -> Iterator[SheetRows]:
+    def parts(self, request: SheetRequest) -> Iterator[SheetRows]:
         """Yield the rows of a sheet, empty ones included, some at a time. Raises FileError."""
         sheet, first, size = self._open_sheet(request.sheet), request.skip + 1, 0
         last = sheet.end[0] + 1 if sheet.end else 0
@@ -124,3 +122,7 @@ def _check_archive(content: bytes) -> None:
 
 def _unreadable(error: Exception) -> FileError:
     return FileError(f"{UNREADABLE}: it is damaged, or of another format ({error})")
+
+
+if __name__ == "__main__":
+    run(Workbook, SheetRequest, TOO_MUCH_MEMORY)

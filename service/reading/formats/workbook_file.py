@@ -44,7 +44,7 @@ class SheetRows(msgspec.Struct, frozen=True, tag=True):
 
 
 _PROGRAM: Final = ReaderProgram(
-    module="service.reading.formats.sheet_process",
+    module="service.reading.formats.sheet",
     unreadable=UNREADABLE,
     opened=Sheets,
     part=SheetRows,
@@ -60,8 +60,7 @@ class WorkbookFile(TableFile):
 
     def __init__(self, content: FileBytes, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> None:
         """Read the header. Raises FileError."""
-        self._content = content
-        self._reader: FileReader[Sheets, SheetRows] | None = FileReader(_PROGRAM, content)
+        self._reader = FileReader(_PROGRAM, content)
         names = self._reader.opened.names
         self._sheet = _find_sheet(names, options.sheet)
         self._first = list(self._reader.parts(SheetRequest(self._sheet, most=BATCH_SIZE)))
@@ -88,7 +87,7 @@ class WorkbookFile(TableFile):
     def _rows(self) -> Iterator[Rows]:
         yield from map(self._numbered, self._first)
         if self.total > BATCH_SIZE:
-            with closing(self._take_reader()) as reader:
+            with closing(self._reader.take()) as reader:
                 yield from map(self._numbered, reader.parts(SheetRequest(self._sheet, skip=BATCH_SIZE)))
 
     def _numbered(self, read: SheetRows) -> Rows:
@@ -96,11 +95,6 @@ class WorkbookFile(TableFile):
         stop = read.first + len(read.rows)
         first = min(max(read.first, self._skipped + 1), stop)
         return Rows(read.rows[first - read.first :], range(first, stop), done=stop - 1)
-
-    def _take_reader(self) -> FileReader[Sheets, SheetRows]:
-        """Return the process that opened the file, another one if that has read it already."""
-        reader, self._reader = self._reader, None
-        return reader or FileReader(_PROGRAM, self._content)
 
 
 def _find_sheet(names: Sequence[str], declared: str | None) -> str:
