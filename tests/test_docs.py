@@ -650,7 +650,6 @@ FIGURES: Final = {
         more than {reading.text.MAX_SIZE!M} MiB
         more than {reading.text.MAX_RATIO} times its size
         more than {reading.files.container.MAX_ENTRIES:,} entries
-        the first {reading.batch.BATCH_SIZE:,} features
         {reading.isolation.MAX_DATA!M} MiB of memory plus four times the size of the file
         or {reading.isolation.MAX_SECONDS} s of CPU time
         more than {reading.formats.arrow.MAX_RECORDS:,} records

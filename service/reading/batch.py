@@ -93,6 +93,7 @@ class RecordFile(ABC):
     assumed   what was assumed about the file, each in a few words
     is_table  whether all columns are in `names` and all cells are texts, as in CSV; otherwise `batches` takes other
               names, too: their cells are None in records without them
+    is_exact  whether columns are named exactly like the fields, any of which a record may lack
     has_dates whether cells may be real dates, which are texts as in RFC 3339, whatever format is declared
     """
 
@@ -100,6 +101,7 @@ class RecordFile(ABC):
     line: int | None = None
     assumed: Sequence[str]
     is_table: bool = True
+    is_exact: bool = False
     has_dates: bool = False
 
     @abstractmethod

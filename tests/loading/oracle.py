@@ -45,10 +45,10 @@ class Flawed(Exception):
 
 
 class Oracle:
-    """Checks the records of one kind; `typed` ones are JSON values, others texts."""
+    """Checks the records of one kind, whose cells are texts or values of JSON."""
 
-    def __init__(self, kind: str, companies: Sequence[str], *, typed: bool) -> None:
-        self.kind, self.companies, self.typed = kind, companies, typed
+    def __init__(self, kind: str, companies: Sequence[str]) -> None:
+        self.kind, self.companies = kind, companies
         self.errors: list[Reported] = []
         self.warnings: list[Reported] = []
         self.served: dict[str, Record] = {}
@@ -122,10 +122,10 @@ class Oracle:
         return False
 
     def _value(self, field: str, cell: object) -> object:
+        if isinstance(cell, int) and not isinstance(cell, bool):
+            cell = str(cell)
         if field == "is_open":
             return self._flag(cell)
-        if self.typed and field in ("latitude", "longitude") and isinstance(cell, int) and not isinstance(cell, bool):
-            return str(cell)
         if cell is not None and not isinstance(cell, str):
             raise Flawed("type")
         if cell is None or cell.strip() == "":
@@ -143,7 +143,7 @@ class Oracle:
             return True
         if isinstance(cell, bool):
             return cell
-        if isinstance(cell, str) and not self.typed and cell.isascii() and cell.lower() in TRUE + FALSE:
+        if isinstance(cell, str) and cell.isascii() and cell.lower() in TRUE + FALSE:
             return cell.lower() in TRUE
         raise Flawed("type")
 
@@ -167,7 +167,7 @@ class Oracle:
     def _shown(self, cell: object, code: str) -> str | None:
         if code == "missing":
             return None
-        return json.dumps(cell, ensure_ascii=False) if self.typed and code == "type" else str(cell)
+        return str(cell) if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
 
 
 def decimal(text: str) -> Decimal | None:

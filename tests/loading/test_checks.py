@@ -17,10 +17,10 @@ FLAWS = [None, "", "  ", "a\x00", "\x7f", "\x1c"]
 ODD = ["N/A", "NA", "None", " NULL ", "-", "\uff0d", "() -", '="08001"', '="1" &"2"', "null and void"]
 WRONG = [5, True, [1], {"a": "b"}]
 CELLS: dict[str, list[object]] = {
-    "store_id": ["s1", "s2", "s3", "s1 "],
+    "store_id": ["s1", "s2", "s3", "s1 ", "5"],
     "company_id": ["c1", "c2", "c3"],
     "parent_company_id": ["c1", "c2", "c3", "c4"],
-    "is_open": ["true", "NO", "1", "maybe", " true", "\uff11", False],
+    "is_open": ["true", "NO", "1", "maybe", " true", "\uff11", False, 0, 2],
     "latitude": ["90", "90.0", "90.01", "-9e1", "-9.1e1", "north", "1_0", "\u0661", "1e999", " 91", 7, 91],
     "longitude": ["91", "-181", "180.00", "NaN", "Infinity", "0x1", -181],
     "created_at": ["2024-05-31", "2024-05-31T10:00Z", "2024-02-30", "0001-01-01T00:00+00:01", "9999-12-31 23:59-01:00"],
@@ -60,9 +60,9 @@ def reported(errors: Sequence[Diagnostic], kind: str, lines: Sequence[int]) -> l
 def assert_equal(loaded: Loaded, stores: Sequence[Record], companies: Sequence[Record], *, typed: bool) -> None:
     """Hold what is loaded against the oracle."""
     of_companies, of_stores = by_line(companies, typed=typed), by_line(stores, typed=typed)
-    known = Oracle("companies", [], typed=typed)
+    known = Oracle("companies", [])
     known.check([*of_companies.values()])
-    wanted = Oracle("stores", list(known.served), typed=typed)
+    wanted = Oracle("stores", list(known.served))
     wanted.check([*of_stores.values()])
     of_records = [warning for warning in loaded.report.warnings if warning.code not in get_args(StoresWarning)]
     for kind, oracle, lines in (("companies", known, [*of_companies]), ("stores", wanted, [*of_stores])):
@@ -82,6 +82,16 @@ def test_json_records_are_checked_like_the_oracle(stores: list[Record], companie
     with TemporaryDirectory() as folder:
         files = {"stores.jsonl": as_lines(stores), "companies.json": as_json(companies)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=True)
+
+
+def test_numbers_and_words_of_json_are_read_as_in_csv(tmp_path: Path) -> None:
+    record: Record = VALID | {"store_id": 7, "postal_code": 8001, "phone_number": 1.50, "is_open": "No", "latitude": 43}
+    files = {"companies.json": as_json([VALID])}
+    in_json = load_files(tmp_path, files | {"stores.json": as_json([record, record | {"store_id": 8, "is_open": 0}])})
+    written = [record, record | {"store_id": 8, "is_open": "f"}]
+    in_csv = load_files(tmp_path, files | {"stores.csv": as_csv(written, STORE_FIELDS)})
+    assert in_json.report.errors == []
+    assert rows(in_json) == rows(in_csv)
 
 
 @given(records(STORE_FIELDS, typed=False), records(COMPANY_FIELDS, typed=False))

@@ -15,12 +15,9 @@ def shown(report: Report) -> list[str]:
 @pytest.mark.parametrize(
     ("field", "value", "written"),
     [
-        ("city", 0, "expected a string: 0"),
         ("city", True, "expected a string: true"),
         ("city", {"a": [1]}, 'expected a string: {"a": [1]}'),
-        ("is_open", 0, "expected true or false: 0"),
-        ("is_open", "0", 'expected true or false: "0"'),
-        ("is_open", "true", 'expected true or false: "true"'),
+        ("is_open", [0], "expected true or false: [0]"),
         ("latitude", True, "expected a string or a number: true"),
     ],
 )

@@ -95,17 +95,12 @@ def test_other_unusual_characters_are_served(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("field", "json"),
     [
-        ("name", "7"),
         ("name", "true"),
         ("name", '["a", 1]'),
-        ("store_id", "12"),
         ("city", '{"a":1}'),
-        ("is_open", "1"),
-        ("is_open", '"true"'),
         ("is_open", "[]"),
         ("latitude", "true"),
         ("latitude", "[1.5]"),
-        ("created_at", "2024"),
         ("created_at", "false"),
     ],
 )

@@ -194,7 +194,7 @@ def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: 
 
 
 def test_members_of_invalid_records_are_counted(tmp_path: Path) -> None:
-    records: list[object] = [store("s1", name=5, more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
+    records: list[object] = [store("s1", name=[5], more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
     assert [(error.code, error.record, error.field) for error in loaded.report.errors] == [

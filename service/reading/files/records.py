@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -32,9 +32,9 @@ from service.reading.formats.geojson import (
     begins_like_elements,
 )
 from service.reading.formats.json_file import JsonFile, JsonLinesFile
+from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
 from service.reading.formats.table_file import NO_OPTIONS, Finds, TableOptions, finds_nothing
-from service.reading.formats.typed_reader import has_array, read_json, read_json_lines
 from service.reading.formats.workbook_file import WorkbookFile
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
@@ -110,8 +110,6 @@ def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:
     return [items[index] for index in indexes]
 
 
-TypedReader: TypeAlias = Callable[[FileBytes, Resource], Iterator[Batch]]
-
 _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     JSON.name: JsonFile,
     JSON_LINES.name: JsonLinesFile,
@@ -120,8 +118,6 @@ _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     GEOJSON_LINES.name: GeoJsonLinesFile,
     PARQUET.name: ParquetFile,
 }
-# Yield records whose members are the fields, of types that the texts have themselves: it is faster.
-TYPED_READERS: Final[Mapping[str, TypedReader]] = {JSON.name: read_json, JSON_LINES.name: read_json_lines}
 
 
 def open_file(
@@ -213,26 +209,28 @@ def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[Tabl
 
 
 class _OpenedText:
-    """A text whose records are read by column, or by the faster reader of its format if there is no mapping."""
+    """A text whose records are read by column; those of JSON without a mapping, in an array named like the resource."""
 
     def __init__(
         self, text: FileBytes, form: FileFormat, mapping: ResourceMapping, held: Resource, as_of: date
     ) -> None:
         self._text, self._as_of = text, as_of
-        self._typed = TYPED_READERS.get(form.name) if mapping == NO_MAPPING else None
-        if self._typed is None:
+        self._is_plain = mapping == NO_MAPPING and form in (JSON, JSON_LINES)
+        if form is not JSON or not self._is_plain:
             finds = partial(has_columns, mapping=mapping, resource=held)
             self._file = open_file(text, form, options=mapping.table, finds=finds)
 
+    _file: RecordFile | None = None
+
     def has_companies(self) -> bool:
         """Return whether it has an array of companies beside that of the stores."""
-        return self._typed is not None and has_array(self._text, COMPANIES.name)
+        return self._is_plain and has_array(self._text, COMPANIES.name)
 
     def records(self, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> Records:
         """Return the records of a resource; `by_name` those of fields without an entry, too. Raises FileError."""
-        if self._typed is not None:
-            return Records(self._typed(self._text, resource))
-        mapped = MappedRecords(self._file, mapping, resource, by_name=by_name, as_of=self._as_of)
+        file = self._file or JsonFile(self._text, resource.name)
+        file.is_exact = self._is_plain
+        mapped = MappedRecords(file, mapping, resource, by_name=by_name, as_of=self._as_of)
         return Records(mapped.batches(), mapped.assumed)
 
 

@@ -5,6 +5,7 @@ The columns are the members of `properties` by path, the feature id and its coor
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Final
@@ -15,26 +16,10 @@ from msgspec import DecodeError, Raw, ValidationError
 from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
-from service.reading.formats.json_batches import BatchDecoder, Columns, check_json
-from service.reading.formats.json_file import (
-    SAMPLE,
-    JsonFile,
-    PathMembers,
-    Paths,
-    first_lines,
-    numbered_lines,
-    sample_texts,
-)
-from service.reading.formats.typed_reader import (
-    BLANK,
-    LineFinder,
-    any_column,
-    array_batches,
-    elements,
-    file_error,
-    line_batches,
-)
-from service.spool import FileBytes
+from service.reading.formats.json_batches import BatchDecoder, Columns
+from service.reading.formats.json_file import SAMPLE, JsonFile, PathMembers, column, paths_of, sample_texts
+from service.reading.formats.json_text import BLANK, array_batches, elements, file_error, line_batches, numbered_lines
+from service.spool import FileBytes, open_bytes
 
 FEATURE_ID: Final = "feature.id"
 _OWN: Final = (FEATURE_ID, LATITUDE, LONGITUDE)
@@ -96,13 +81,11 @@ class GeoJsonFile(RecordFile):
         """Open a text. Raises FileError."""
         _check_collection(text)
         self._text, self._features = text, elements(text, "features")
-        self._paths = _paths_of(self._features[:SAMPLE])
-        self.names, self.assumed = [*self._paths.members, *_OWN], ()
+        self.names, self.assumed = [*paths_of(_properties_of(self._features[:SAMPLE])), *_OWN], ()
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all features, with some columns. Raises FileError."""
-        lines = LineFinder(self._text).lines(self._features[:SAMPLE])
-        return array_batches(self._text, self._features, _decoder(columns, also, self._paths, lines))
+        return array_batches(self._text, self._features, _FeatureDecoder(columns, also))
 
 
 class GeoJsonLinesFile(RecordFile):
@@ -114,13 +97,12 @@ class GeoJsonLinesFile(RecordFile):
         """Open a text. Raises FileError if one of its first features is not JSON."""
         self._text = text
         self._is_sequence = text.startswith(_RECORD_SEPARATOR)
-        sample = dict(sample_texts(_sequence(text) if self._is_sequence else numbered_lines(text)))
-        self._lines, self._paths = list(sample), _paths_of(list(sample.values()))
-        self.names, self.assumed = [*self._paths.members, *_OWN], ()
+        features = _sequence(text) if self._is_sequence else numbered_lines(open_bytes(text))
+        self.names, self.assumed = [*paths_of(_properties_of(sample_texts(features))), *_OWN], ()
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all features, with some columns. Raises FileError."""
-        decoder = _decoder(columns, also, self._paths, self._lines)
+        decoder = _FeatureDecoder(columns, also)
         return _sequence_batches(self._text, decoder) if self._is_sequence else line_batches(self._text, decoder)
 
 
@@ -129,42 +111,40 @@ class _FeatureDecoder(BatchDecoder):
 
     expected: ClassVar = Issue("type", "expected a GeoJSON feature")
 
-    def __init__(self, columns: Sequence[str], unused: Mapping[str, int]) -> None:
-        self._columns_of_features = [name for name in columns if name in _OWN]
-        self._properties = PathMembers([name for name in columns if name not in _OWN], unused)
+    def __init__(self, columns: Sequence[str], also: Sequence[str]) -> None:
+        self._own = [name for name in (*columns, *also) if name in _OWN]
+        self._properties = PathMembers(*([name for name in names if name not in _OWN] for names in (columns, also)))
 
-    def _decode_one(self, value: Raw | bytes) -> Any:
-        try:
-            feature = _FEATURES.decode(value)
-            properties = _EMPTY if bytes(feature.properties) == b"null" else feature.properties
-            return (feature, self._properties.decode(properties)) if feature.type == "Feature" else None
-        except ValidationError:
-            check_json(value)
-            return None
+    @property
+    def _decode(self) -> Callable[[Raw | bytes], Any]:
+        return self._decode_feature
 
-    def _columns(self, records: Sequence[Any]) -> Columns:
+    def _decode_feature(self, value: Raw | bytes) -> Any:
+        feature = _FEATURES.decode(value)
+        if feature.type != "Feature":
+            raise ValidationError
+        properties = _EMPTY if bytes(feature.properties) == b"null" else feature.properties
+        return feature, self._properties.decode(properties)
+
+    def _learn(self, values: Sequence[Raw | bytes]) -> None:
+        self._properties.learn(_properties_of(values))
+
+    def _columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
         features, properties = [feature for feature, _ in records], [members for _, members in records]
         own: dict[str, Sequence[Cell]] = {}
-        if FEATURE_ID in self._columns_of_features:
-            own[FEATURE_ID] = any_column([feature.id for feature in features])
-        if not {LATITUDE, LONGITUDE}.isdisjoint(self._columns_of_features):
+        if FEATURE_ID in self._own:
+            own[FEATURE_ID] = column([feature.id for feature in features])
+        if not {LATITUDE, LONGITUDE}.isdisjoint(self._own):
             locations = [_location(bytes(feature.geometry)) for feature in features]
             own[LATITUDE], own[LONGITUDE] = zip(*locations, strict=True) if locations else ((), ())
-        return Columns({**self._properties.columns(properties), **own}, self._properties.unused(properties))
+        found = self._properties.columns(properties, lines)
+        return Columns({**found.cells, **own}, found.unused)
 
 
-def _decoder(columns: Sequence[str], also: Sequence[str], paths: Paths, lines: Sequence[int]) -> BatchDecoder:
-    return _FeatureDecoder([*columns, *also], first_lines(paths, [name for name in columns if name not in _OWN], lines))
-
-
-def _paths_of(features: Sequence[Raw | bytes]) -> Paths:
-    paths = Paths()
-    for index, value in enumerate(features):
-        try:
-            paths.add(index, _FEATURES.decode(value).properties)
-        except (DecodeError, RecursionError):  # reported when the values are read
-            continue
-    return paths
+def _properties_of(features: Iterable[Raw | bytes]) -> Iterator[Raw]:
+    for value in features:
+        with suppress(DecodeError, RecursionError):  # reported when the values are read
+            yield _FEATURES.decode(value).properties
 
 
 def _location(geometry: bytes) -> tuple[Cell, Cell]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 import numpy as np
-from msgspec import DecodeError, Raw
+from msgspec import DecodeError, Raw, ValidationError
 
 from service.reading.batch import Batch, Cell, UnreadableRecord, UnusedName
 from service.reading.diagnostics import FileError, Issue
@@ -115,7 +115,6 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
 
     cells: Mapping[str, Sequence[Cell]]
     unused: Sequence[UnusedName]
-    status_columns: Mapping[str, Sequence[Cell]] = {}
 
 
 class BatchDecoder(ABC):
@@ -126,13 +125,18 @@ class BatchDecoder(ABC):
 
     expected: ClassVar = Issue("type", "expected an object")
 
+    @property
     @abstractmethod
-    def _decode_one(self, value: Raw | bytes) -> Any:
-        """Return a record, or None if the value is none. Raises DecodeError or RecursionError."""
+    def _decode(self) -> Callable[[Raw | bytes], Any]:
+        """What returns a record, or raises ValidationError if a value is none or has members that are not known yet."""
 
     @abstractmethod
-    def _columns(self, records: Sequence[Any]) -> Columns:
-        """Return the columns of records."""
+    def _learn(self, values: Sequence[Raw | bytes]) -> None:
+        """Learn the unknown members of values, any of which may be no record."""
+
+    @abstractmethod
+    def _columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
+        """Return the columns of records; `lines` returns the line of each."""
 
     def batch(
         self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]], *, first: int, done: int, total: int
@@ -154,18 +158,29 @@ class BatchDecoder(ABC):
             ]
             records, numbers = list(compress(records, readable)), list(compress(numbers, readable))
             lines = _selected_lines(lines, readable)
-        found = self._columns(records)
-        return Batch(numbers, found.cells, lines, unreadable, found.unused, done, total, found.status_columns)
+        found = self._columns(records, lines)
+        return Batch(numbers, found.cells, lines, unreadable, found.unused, done, total)
 
     def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
         """Return each value as a record, or None if it is not an object. Raises FileError if it is not JSON."""
-        return [self._decode_or_raise(value, index, lines) for index, value in enumerate(values)]
+        try:
+            return list(map(self._decode, values))
+        except (DecodeError, RecursionError):
+            self._learn(values)
+            return [self._decode_or_raise(value, index, lines) for index, value in enumerate(values)]
 
     def _decode_or_raise(self, value: Raw | bytes, index: int, lines: Callable[[], Sequence[int]]) -> Any:
         try:
             return self._decode_one(value)
         except (DecodeError, RecursionError) as error:
             raise FileError(describe_json_error(error, bytes(value)), lines()[index]) from None
+
+    def _decode_one(self, value: Raw | bytes) -> Any:
+        try:
+            return self._decode(value)
+        except ValidationError:
+            check_json(value)
+            return None
 
 
 def check_json(value: Raw | bytes) -> None:

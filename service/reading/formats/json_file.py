@@ -1,102 +1,144 @@
 """JSON and JSON Lines as a file of records by path."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, islice, repeat
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.structs import astuple
 
-from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName
+from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.diagnostics import FileError
 from service.reading.formats.json_batches import BatchDecoder, Columns, check_json, describe_json_error
-from service.reading.formats.typed_reader import (
-    BLANK,
-    LineFinder,
-    any_column,
-    array_batches,
-    elements,
-    file_error,
-    line_batches,
-)
+from service.reading.formats.json_text import array_batches, elements, file_error, line_batches, numbered_lines
 from service.spool import FileBytes, open_bytes
 
 MAX_PATHS: Final = 1_000  # that are listed of a file; records with identifiers as names must not exhaust memory
 MAX_DEPTH: Final = 8  # of the listed paths
-_NULL: Final = Raw(b"null")
-_ABSENT: Final = Raw(b"")
+_ABSENT: Final = Raw(b"null")  # no other null is this object
 _ARRAYS: Final = msgspec.json.Decoder(list[Raw])
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, Raw])
+_STRINGS: Final = msgspec.json.Decoder(str)
+_CELLS: Final = msgspec.json.Decoder(list[str | bool | None])
+_WORDS: Final[Mapping[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}
 INDEX: Final = re.compile(r"[0-9]{1,9}")
 _UNDECLARABLE: Final = re.compile(r'["\\\x00-\x1f]')  # msgspec does not accept these in the name of a member
 
 
+def column(values: Sequence[Raw]) -> Sequence[Cell]:
+    """Return values as cells: numbers as they are written, arrays and objects as a wrong type."""
+    try:
+        return _CELLS.decode(b"[" + b",".join(values) + b"]")
+    except ValidationError:
+        return [_cell(bytes(value)) for value in values]
+
+
+def _cell(value: bytes) -> Cell:
+    if value[0] in b"-0123456789":
+        return value.decode()
+    if value[0] in b'"':
+        return _STRINGS.decode(value) if b"\\" in value else value[1:-1].decode()
+    return _WORDS[value] if value in _WORDS else WrongType(value.decode())
+
+
+_Members: TypeAlias = Mapping[str, Sequence[Raw]]
+
+
 class PathMembers:
-    """Decodes those members of objects that some paths and unused names begin with.
+    """Decodes those members of objects that some paths begin with, and counts others, which it learns.
 
-    decode  returns the raw members of an object; raises ValidationError for another value, DecodeError if it is no JSON
+    decode  returns the raw members of an object; raises DecodeError if a value is no JSON, ValidationError if it is no
+            object or has unknown members: a check that costs nothing for objects without any
     """
 
-    def __init__(self, paths: Sequence[str], unused: Mapping[str, int]) -> None:
-        """Take the paths that are used, and the names of members that are not, with the line of the first."""
-        self._paths, self._unused = paths, unused
-        names = [*dict.fromkeys(name for path in paths for name in (path, *heads(path))), *unused]
-        self._indexes = {name: index for index, name in enumerate(dict.fromkeys(names))}
-        self.decode = _decoder_of(tuple(self._indexes))
+    def __init__(self, paths: Sequence[str], also: Sequence[str]) -> None:
+        """Take the paths that are used, and `also` others, whose members are counted like those that are learned."""
+        self._paths, self._used = [*paths, *also], _beginnings(paths)
+        self._unused: dict[str, int | None] = dict.fromkeys(  # with the line of the first
+            name for name in _beginnings(also) if name not in self._used
+        )
+        # Members that have had no values but texts and flags yet, which are decoded at once; never parts of paths.
+        self._texts = {path for path in paths if "." not in path}.difference(*map(heads, self._paths))
+        if not _are_declarable([*self._used, *self._unused]):
+            self._texts.clear()
+        self._build_decoder(is_complete=False)
 
-    def columns(self, records: Sequence[tuple[Raw, ...]]) -> dict[str, Sequence[Cell]]:
-        """Return the cells of each path, from the decoded members of some objects."""
-        members = list(zip(*records, strict=True)) or [()] * len(self._indexes)
-        return {path: any_column([value or _NULL for value in self._values(path, members)]) for path in self._paths}
+    def _build_decoder(self, *, is_complete: bool) -> None:
+        """Build the decoder of all known members; if they are complete, others are ignored."""
+        self._names, self._is_complete = [*self._used, *self._unused], is_complete
+        self.decode = _decoder_of(self._names, self._texts, is_complete=is_complete)
 
-    def unused(self, records: Sequence[tuple[Raw, ...]]) -> list[UnusedName]:
-        """Return the unused names, and how many of some objects have each."""
-        indexes = [(name, line, self._indexes[name]) for name, line in self._unused.items()]
-        return [
-            UnusedName(name, line, sum(record[index] is not _ABSENT for record in records))
-            for name, line, index in indexes
-        ]
+    def learn(self, values: Iterable[Raw | bytes]) -> None:
+        """Learn the unknown members of values that are objects, up to `MAX_UNUSED`, and the types of the others."""
+        known, found, objects = set(self._names), dict[str, None](), list[Raw | bytes]()
+        for value in values:
+            with suppress(DecodeError, RecursionError):
+                members = _OBJECTS.decode(value)
+                found |= dict.fromkeys(() if self._is_complete else (name for name in members if name not in known))
+                self._texts -= {name for name in self._texts & members.keys() if not _is_text_or_flag(members[name])}
+                objects.append(value)
+        names = [name for name in found if not _UNDECLARABLE.search(name)]
+        room = max(0, MAX_UNUSED - len(self._unused))
+        self._unused |= dict.fromkeys(names[:room])
+        self._build_decoder(is_complete=self._is_complete or room < len(names) or len(names) < len(found))
+        try:
+            list(map(self.decode, objects))
+        except DecodeError:  # the last of repeated members wins, but another has another type
+            self._texts.clear()
+            self._build_decoder(is_complete=self._is_complete)
 
-    def _values(self, path: str, members: Sequence[Sequence[Raw]]) -> Iterable[Raw]:
-        whole = members[self._indexes[path]]
-        nested = [(members[self._indexes[head]], path[len(head) + 1 :]) for head in heads(path)]
-        if not nested:
-            return whole
-        return [
-            value if value is not _ABSENT else _first((column[index], rest) for column, rest in nested)
-            for index, value in enumerate(whole)
-        ]
+    def columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
+        """Return the cells of each path in decoded objects, and how many have each of the unused names."""
+        columns = zip(*map(astuple, records), strict=True) if records else repeat(())
+        members = dict(zip(self._names, columns, strict=False))
+        cells = {path: members[path] if path in self._texts else column(_values(path, members)) for path in self._paths}
+        return Columns(cells, list(self._count_unused(members, lines)))
+
+    def _count_unused(self, members: _Members, lines: Callable[[], Sequence[int]]) -> Iterator[UnusedName]:
+        for name, line in self._unused.items():
+            has_name = [value is not _ABSENT for value in members[name]]
+            if any(has_name):
+                self._unused[name] = lines()[has_name.index(True)] if line is None else line
+                yield UnusedName(name, self._unused[name], sum(has_name))
 
 
-class Paths:
-    """Collects the paths of the members of objects, in order of appearance.
+def _is_text_or_flag(value: Raw) -> bool:
+    return bytes(memoryview(value)[:1]) in b'"tfn'
 
-    members  the member that each path begins with
-    first    the index of the first object with each of these members
-    """
 
-    def __init__(self) -> None:
-        self.members: dict[str, str] = {}
-        self.first: dict[str, int] = {}
+def _values(path: str, members: _Members) -> Sequence[Raw]:
+    nested = [(members[head], path[len(head) + 1 :]) for head in heads(path)]
+    if not nested:
+        return members[path]
+    return [
+        value if value is not _ABSENT else _first((column[index], rest) for column, rest in nested)
+        for index, value in enumerate(members[path])
+    ]
 
-    def add(self, index: int, value: Raw | bytes) -> None:
-        """Add the paths of an object: those in nested objects, and in the first elements of arrays."""
-        with suppress(DecodeError, RecursionError):  # reported when the values are read
-            for name, member in _OBJECTS.decode(value).items():
-                for path in _paths(name, member, MAX_DEPTH):
-                    if len(self.members) == MAX_PATHS:
-                        return
-                    self.members.setdefault(path, name)
-                self.first.setdefault(name, index)
 
-    def unused(self, used: Iterable[str]) -> dict[str, int]:
-        """Return the members that no used path begins with, with the index of the first object with each."""
-        begun = {name for path in used for name in (path, *heads(path))}
-        return {name: index for name, index in self.first.items() if name not in begun}
+def paths_of(values: Iterable[Raw | bytes]) -> list[str]:
+    """Return the paths of the members of objects, those in nested objects and in the first elements of arrays."""
+    found = dict[str, None]()
+    for path in chain.from_iterable(map(_paths_in, values)):
+        found[path] = None
+        if len(found) == MAX_PATHS:
+            break
+    return list(found)
+
+
+def _paths_in(value: Raw | bytes) -> Iterator[str]:
+    with suppress(DecodeError, RecursionError):  # reported when the values are read
+        for name, member in _OBJECTS.decode(value).items():
+            yield from _paths(name, member, MAX_DEPTH)
+
+
+def _beginnings(paths: Iterable[str]) -> list[str]:
+    """Return the names of the members that paths may begin with."""
+    return list(dict.fromkeys(name for path in paths for name in (path, *heads(path))))
 
 
 def heads(path: str) -> list[str]:
@@ -123,18 +165,30 @@ def _value_at(value: Raw, path: str) -> Raw:
     return _ABSENT
 
 
-def _decoder_of(names: Sequence[str]) -> Callable[[Raw | bytes], tuple[Raw, ...]]:
-    if any(map(_UNDECLARABLE.search, names)):
+def _are_declarable(names: Iterable[str]) -> bool:
+    return not any(map(_UNDECLARABLE.search, names))
 
-        def look_up(value: Raw | bytes) -> tuple[Raw, ...]:
-            members = _OBJECTS.decode(value)
-            return tuple(members.get(name, _ABSENT) for name in names)
 
-        return look_up
-    fields = [(f"member_{index}", Raw, _ABSENT) for index in range(len(names))]
-    rename = {field[0]: name for field, name in zip(fields, names, strict=True)}
-    decoder = msgspec.json.Decoder[Any](msgspec.defstruct("Members", fields, rename=rename, eq=False, gc=False))
-    return lambda value: astuple(decoder.decode(value))
+def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: bool) -> Callable[[Raw | bytes], Any]:
+    """Return what decodes objects with some members, of which some are texts, flags or null."""
+    are_declarable = _are_declarable(names)
+    members = {f"member_{index}": name for index, name in enumerate(names)}
+    record = msgspec.defstruct(
+        "Record",
+        [(key, str | bool | None, None) if name in texts else (key, Raw, _ABSENT) for key, name in members.items()],
+        rename=members if are_declarable else None,
+        eq=False,
+        gc=False,
+        forbid_unknown_fields=not is_complete,
+    )
+
+    def look_up(value: Raw | bytes) -> Any:
+        found = _OBJECTS.decode(value)
+        if not is_complete and not found.keys() <= set(names):
+            raise ValidationError
+        return record(*(found.get(name, _ABSENT) for name in names))
+
+    return msgspec.json.Decoder(record).decode if are_declarable else look_up
 
 
 def _paths(name: str, value: Raw, depth: int) -> Iterator[str]:
@@ -162,22 +216,18 @@ _EXPECTED: Final = "expected an array of records, or an object with one array"
 
 
 class JsonFile(RecordFile):
-    """The records of a JSON array, or of the only array that is a member of an object."""
+    """The records of a JSON array, or of an array that is a member of an object."""
 
     is_table = False
 
-    def __init__(self, text: FileBytes) -> None:
-        """Open a text. Raises FileError."""
-        self._text, self._elements = text, elements(text, _array_name(text))
-        self._paths = Paths()
-        for index, value in enumerate(self._elements[:SAMPLE]):
-            self._paths.add(index, value)
-        self.names, self.assumed = list(self._paths.members), ()
+    def __init__(self, text: FileBytes, name: str | None = None) -> None:
+        """Open a text; the array has a name, or is the only one. Raises FileError."""
+        self._text, self._elements = text, elements(text, _array_name(text) if name is None else name)
+        self.names, self.assumed = paths_of(self._elements[:SAMPLE]), ()
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells at some paths. Raises FileError."""
-        unused = first_lines(self._paths, columns, LineFinder(self._text).lines(self._elements[:SAMPLE]))
-        return array_batches(self._text, self._elements, PathDecoder([*columns, *also], unused))
+        return array_batches(self._text, self._elements, PathDecoder(columns, also))
 
 
 class JsonLinesFile(RecordFile):
@@ -187,56 +237,40 @@ class JsonLinesFile(RecordFile):
 
     def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError if one of its first lines is not JSON."""
-        self._text, self._paths, self._lines = text, Paths(), []
-        for line, value in sample_texts(numbered_lines(text)):
-            self._paths.add(len(self._lines), value)
-            self._lines.append(line)
-        self.names, self.assumed = list(self._paths.members), ()
-
-    _lines: list[int]
+        self._text = text
+        self.names, self.assumed = paths_of(sample_texts(numbered_lines(open_bytes(text)))), ()
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells at some paths. Raises FileError."""
-        unused = first_lines(self._paths, columns, self._lines)
-        return line_batches(self._text, PathDecoder([*columns, *also], unused))
+        return line_batches(self._text, PathDecoder(columns, also))
 
 
 class PathDecoder(BatchDecoder):
     """Decodes records into columns by path."""
 
-    def __init__(self, paths: Sequence[str], unused: Mapping[str, int]) -> None:
-        """Take the paths, and the unused members with the line of the first."""
-        self._members = PathMembers(paths, unused)
+    def __init__(self, paths: Sequence[str], also: Sequence[str]) -> None:
+        """Take the paths, and `also` those of members that are not used."""
+        self._members = PathMembers(paths, also)
 
-    def _decode_one(self, value: Raw | bytes) -> Any:
-        try:
-            return self._members.decode(value)
-        except ValidationError:
-            check_json(value)
-            return None
+    @property
+    def _decode(self) -> Callable[[Raw | bytes], Any]:
+        return self._members.decode
 
-    def _columns(self, records: Sequence[Any]) -> Columns:
-        return Columns(self._members.columns(records), self._members.unused(records))
+    def _learn(self, values: Sequence[Raw | bytes]) -> None:
+        self._members.learn(values)
 
-
-def numbered_lines(text: FileBytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a text that are not empty, with their numbers."""
-    return ((line, value) for line, value in enumerate(open_bytes(text), 1) if value.strip(BLANK))
+    def _columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
+        return self._members.columns(records, lines)
 
 
-def sample_texts(values: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the first texts with the lines on which they begin. Raises FileError if one is not JSON."""
+def sample_texts(values: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Yield the first texts, which begin on some lines. Raises FileError if one is not JSON."""
     for line, value in islice(values, SAMPLE):
         try:
             check_json(value)
         except (DecodeError, RecursionError) as error:
             raise FileError(describe_json_error(error, value), line) from None
-        yield line, value
-
-
-def first_lines(paths: Paths, used: Sequence[str], lines: Sequence[int]) -> dict[str, int]:
-    """Return the first unused members, and the line of the first record with each."""
-    return {name: lines[index] for name, index in islice(paths.unused(used).items(), MAX_UNUSED)}
+        yield value
 
 
 def _array_name(text: FileBytes) -> str:

@@ -67,7 +67,7 @@ def resolve_columns(
         if sources or closing_date or entry.default is not None:
             resolved[field] = msgspec.structs.replace(entry, sources=sources, closing_date=closing_date)
     finder.check()
-    if is_table or mapping == NO_MAPPING:
+    if is_table or (mapping == NO_MAPPING and names):
         _check_required(resolved, mapping, names, resource)
     # Later records may have other members than the first ones.
     return resolved if is_table else _as_columns({name: name for name in others}) | resolved
@@ -210,8 +210,9 @@ class MappedRecords:
 
         Closing dates are past `as_of` a day, or today.
         """
+        names = () if file.is_exact else file.names
         try:
-            entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
+            entries = resolve_columns(names, mapping, resource, is_table=file.is_table, by_name=by_name)
         except FileError as error:
             raise FileError(error.why, file.line) from None
         named = {name: entry.sources[0].columns[0] for name, entry in entries.items() if name not in mapping.fields}
