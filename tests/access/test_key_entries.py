@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.access.api_key import Principal, digest, new_key
-from service.access.key_file import (
-    MAX_FILE_BYTES,
-    KeyEntry,
-    KeyFileError,
-    add_key,
-    encode_keys,
-    read_keys,
-    revoke_key,
-)
+from service.access.key_file import MAX_FILE_BYTES, KeyEntry, KeyFileError, add_key, encode_keys, read_keys, revoke_key
 from service.access.token_bucket import Rate
 from tests.access.example_keys import DAY, NOW, entry
 

@@ -99,13 +99,6 @@ def test_a_change_keeps_owner_and_group(file: Path, group: int) -> None:
     assert (file.stat().st_uid, file.stat().st_gid) == (before.st_uid, before.st_gid)
 
 
-def test_a_change_removes_temporary_files_of_killed_processes(file: Path) -> None:
-    left = file.with_name(f".{file.name}.killed.part")
-    left.write_text("half of it")
-    add(file)
-    assert not left.exists()
-
-
 def test_a_link_stays_and_its_target_changes(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(file)

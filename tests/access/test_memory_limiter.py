@@ -49,14 +49,6 @@ def test_a_request_is_allowed_after_the_returned_seconds(rate: Rate) -> None:
             pass
 
 
-def test_an_idle_key_regains_its_burst_and_no_more() -> None:
-    clock = Clock()
-    memory, rate = MemoryLimiter(clock=clock), Rate(8, 1, 30)
-    for _ in range(3):
-        assert sum(memory.take("a", rate).allowed for _ in range(50)) == 30
-        clock.now += 1024
-
-
 def test_each_key_has_its_own_bucket() -> None:
     clock = Clock()
     memory, rate = MemoryLimiter(clock=clock), Rate(1, 60, 2)

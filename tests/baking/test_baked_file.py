@@ -1,11 +1,10 @@
 """A baked data set equals the one loaded from its files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
-import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
@@ -20,16 +19,7 @@ from tests.baking.random_datasets import RandomDataset, baked_file, contents, da
 from tests.directory import company, store, write_directory
 from tests.engine.oracle import Pairs
 from tests.engine.random_records import COLLECTIONS, queries
-from tests.loading.data_files import (
-    COMPANY_FIELDS,
-    STORE_FIELDS,
-    Record,
-    as_csv,
-    as_json,
-    as_lines,
-    load_files,
-    packed,
-)
+from tests.loading.data_files import Record, as_json, load_files
 
 COMPANY_RECORDS: list[Record] = [
     company("nord", created_at="2020-02-02"),
@@ -41,11 +31,6 @@ STORE_RECORDS: list[Record] = [
     store("é", city="東京", created_at="2024-05-31T00:00:01Z", updated_at="2024-05-31 10:00", longitude="1e2x"),
     store("s1", parent_company_id="nord", province="ON", postal_code="M5V 2T6", is_open=False),
 ]
-FORMS: dict[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
-    "json": lambda records, _: as_json(records),
-    "jsonl": lambda records, _: as_lines(records),
-    "csv": as_csv,
-}
 
 
 def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[object]:
@@ -90,33 +75,12 @@ def test_an_array_that_counts_rows_is_stored_once(tmp_path: Path) -> None:
     assert not numbered.keys() & content.arrays.keys()
 
 
-def test_the_same_data_gives_the_same_bytes_each_time(tmp_path: Path) -> None:
-    write_sample(tmp_path / "data", stores=300, companies=9, seed=4)
-    files = [baked_file(tmp_path / "data", tmp_path / name) for name in ("one.baked", "other.baked")]
-    one, other = (file.read_bytes() for file in files)
-    assert one == other
-
-
 def test_a_baked_dataset_baked_again_gives_the_same_bytes(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", STORE_RECORDS, COMPANY_RECORDS)
     write_manifest(folder, "2024-05-31T10:00:00.5+02:00", {"stores": 3, "companies": 3})
     file = baked_file(folder, tmp_path / "set.baked")
     write_baked(load_baked(file), tmp_path / "again.baked")
     assert (tmp_path / "again.baked").read_bytes() == file.read_bytes()
-
-
-@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, form: str, packing: str) -> None:
-    given_as = {
-        f"stores.{form}{packing}": packed(FORMS[form](STORE_RECORDS, STORE_FIELDS), packing),
-        f"companies.{form}{packing}": packed(FORMS[form](COMPANY_RECORDS, COMPANY_FIELDS), packing),
-    }
-    found = load_files(tmp_path / "given", given_as)
-    assert found.dataset is not None
-    write_baked(found.dataset, tmp_path / "given.baked")
-    plain = write_directory(tmp_path / "plain", STORE_RECORDS, COMPANY_RECORDS)
-    assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
 
 
 def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The layout of a baked file: that of safetensors, the same bytes each time, written atomically."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zlib import crc32
 
@@ -109,38 +108,3 @@ def test_a_full_disk_raises_oserror_and_keeps_the_old_file(tmp_path: Path, *, si
         write_file(file, {**ARRAYS, "large": np.zeros(2000, np.int32)}, TEXTS)
     left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert left == ({} if old is None else {"file": old})
-
-
-def test_a_file_is_replaced_atomically_and_the_old_mapping_stays_valid(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    write_file(file, ARRAYS, TEXTS)
-    mapped = map_file(file)
-    write_file(file, {"bytes": np.zeros(7, np.uint8)}, {})
-    assert mapped.arrays["bytes"].tolist() == list(range(7))
-    assert map_file(file).arrays["bytes"].tolist() == [0] * 7
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_concurrent_writers_leave_the_complete_file_of_one(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-
-    def write(number: int) -> None:
-        for _ in range(10):
-            write_file(file, {"numbers": np.full(100_000 * number, number, np.int64)}, {})
-
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(write, (1, 2)))
-    numbers = map_file(file).arrays["numbers"]
-    assert len(numbers) == 100_000 * numbers[0]
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize(
-    "target", ["nowhere/file", "taken/file", "folder", "x" * 255], ids=["nowhere", "a file", "a folder", "too long"]
-)
-def test_an_unwritable_target_raises_oserror_and_leaves_nothing(tmp_path: Path, target: str) -> None:
-    (tmp_path / "taken").write_bytes(b"")
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match=r"directory|long"):
-        write_file(tmp_path / target, ARRAYS, TEXTS)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "taken"]

@@ -20,11 +20,7 @@ class Outcome(NamedTuple):
 
 
 def decide(
-    request: Request,
-    modified: int | None,
-    sendable: AbstractSet[Variant],
-    chosen: Variant,
-    ledger: Ledger,
+    request: Request, modified: int | None, sendable: AbstractSet[Variant], chosen: Variant, ledger: Ledger
 ) -> Outcome:
     """Evaluate the conditions of a request.
 

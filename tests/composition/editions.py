@@ -184,10 +184,4 @@ def _baked(files: Path) -> dict[str, Any]:
     write_baked(dataset, baked)
     when = dataset.generated_at
     modified = None if when is None else int(when.timestamp())
-    return {
-        "version": dataset.version,
-        "modified": modified,
-        "folder": files,
-        "baked": baked,
-        "generated_at": when,
-    }
+    return {"version": dataset.version, "modified": modified, "folder": files, "baked": baked, "generated_at": when}

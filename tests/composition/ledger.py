@@ -72,13 +72,7 @@ class Ledger:
         return seen is not None and seen.raw == raw
 
     def enter(
-        self,
-        variant: Variant,
-        tag: str,
-        sent: Sent,
-        *,
-        length: int | None = None,
-        raw: bytes | None = None,
+        self, variant: Variant, tag: str, sent: Sent, *, length: int | None = None, raw: bytes | None = None
     ) -> None:
         """Record what a reply shows of a variant. Raises `Contradiction`."""
         if _STRONG.fullmatch(tag) is None:

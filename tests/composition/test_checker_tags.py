@@ -23,11 +23,7 @@ def test_one_tag_for_two_resources_is_rejected() -> None:
 
 def test_304_for_the_tag_of_another_resource_or_version_or_unaccepted_coding_is_rejected() -> None:
     forger = Forger()
-    for request, edition in (
-        (asked(COMPANIES), NEW),
-        (asked(STORES), OLD),
-        (asked(STORES, Accept_Encoding="br"), NEW),
-    ):
+    for request, edition in ((asked(COMPANIES), NEW), (asked(STORES), OLD), (asked(STORES, Accept_Encoding="br"), NEW)):
         tag = forger.ask(request, edition).etag
         unchanged = forger.ask(asked(STORES, If_None_Match="*"))
         forged = altered(unchanged, {"ETag": tag})

@@ -160,31 +160,6 @@ def test_clusters_are_those_of_a_scan(seed: int) -> None:
                 check(way(places, rows, box, zoom), points, expected(points, rows, box, zoom))
 
 
-@pytest.mark.usefixtures("_fraction")
-@pytest.mark.parametrize("zoom", range(23))
-def test_the_counts_of_clusters_add_up_to_the_rows_in_the_box(zoom: int) -> None:
-    places, points = many(3)
-    random = Random(zoom)
-    every = list(range(len(places.order)))
-    for box in some_of(EVERYWHERE + boxes(random, points, 20), 3, zoom):
-        inside = {row for row, point in points.items() if contains(box, point)}
-        assert int(cluster_all(places, box, zoom).counts.sum()) == len(inside)
-        rows = sorted(random.sample(every, 300))
-        for way in WAYS:
-            assert int(way(places, rows, box, zoom).counts.sum()) == len(inside.intersection(rows))
-
-
-@pytest.mark.usefixtures("_fraction")
-def test_rows_without_location_are_in_no_cluster() -> None:
-    places, points = many(0)
-    others = [row for row in range(len(places.order)) if row not in points]
-    assert others
-    for zoom in (0, 22):
-        assert int(cluster_all(places, EARTH, zoom).counts.sum()) == len(points)
-        for way in WAYS:
-            assert len(way(places, others, EARTH, zoom)) == 0
-
-
 @pytest.mark.parametrize("box", EVERYWHERE)
 def test_each_way_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch, box: Box) -> None:
     places, _ = many(4)

@@ -1,6 +1,5 @@
 """Facets, compared with a naive count: ways to count, ties, the limit of values, spellings."""
 
-import json
 from random import Random
 
 import pytest
@@ -93,24 +92,6 @@ def test_the_most_frequent_of_thousands_of_values_are_those_of_a_naive_count(rep
         assert ask(built, COMPANIES, pairs) == answer(COLLECTION, made, pairs)
 
 
-def test_a_facet_lists_the_hundred_most_frequent_values_and_counts_all(table: Table) -> None:
-    facet = ask(table, COMPANIES, [("facets", "domain")]).facets["domain"]
-    distinct = {record["domain"].lower() for record in MADE if record["domain"] is not None}
-    *values, (last, missing) = facet.values
-    assert (facet.distinct, len(values)) == (len(distinct), 100)
-    assert (last, missing) == (None, sum(record["domain"] is None for record in MADE))
-    assert values == sorted(values, key=lambda each: (-each[1], str(each[0]).lower()))
-
-
-def test_facets_of_one_query_are_not_those_of_another_that_was_asked_before() -> None:
-    table = build(COMPANIES, MADE)
-    asked: list[Pairs] = [[], [("name", "x")], [("name", "y")], [("name", "x"), ("parent_company_id", "q")]]
-    for filters in [*asked, *asked]:
-        for field in ("domain", "parent_company_id"):
-            pairs = [*filters, ("facets", field), ("limit", "1")]
-            assert ask(table, COMPANIES, pairs) == answer(COLLECTION, MADE, pairs)
-
-
 def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_match() -> None:
     made = [
         {"company_id": number, "name": name, "domain": domain, "parent_company_id": None, "created_at": None}
@@ -118,21 +99,3 @@ def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_
     ]
     facets = ask(build(COMPANIES, made), COMPANIES, [("facets", "domain"), ("name", "b")]).facets
     assert facets == {"domain": (1, [("ACME", 2)])}
-
-
-def test_all_pages_have_the_facets_of_all_matching_records(table: Table) -> None:
-    pages = [
-        ask(table, COMPANIES, [("facets", "parent_company_id"), ("name", "x"), ("page_num", page)]).facets
-        for page in ("1", "2", "9" * 30)
-    ]
-    assert pages[0] == pages[1] == pages[2]
-    assert sum(count for _, count in pages[0]["parent_company_id"].values) == len(
-        [record for record in MADE if record["name"] == "x"]
-    )
-
-
-def test_members_are_those_that_are_named_in_the_order_of_the_record(table: Table) -> None:
-    whole = ask(table, COMPANIES, [("limit", "5")]).data
-    parts = ask(table, COMPANIES, [("limit", "5"), ("fields", "domain,company_id")]).data
-    expected = [{"company_id": each["company_id"], "domain": each["domain"]} for each in whole]
-    assert json.dumps(parts) == json.dumps(expected)

@@ -196,11 +196,7 @@ def test_rows_with_two_decimals_in_range_are_located() -> None:
     assert built.count == len(SPECIAL)
 
 
-@given(
-    st.integers(0, 5),
-    ANYWHERE,
-    st.sampled_from(RADII),
-)
+@given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII))
 def test_rows_within_a_radius_equal_a_scan(seed: int, near: Coordinates, radius: float) -> None:
     built, points = many(seed)
     found = within(built, near, radius)
@@ -298,11 +294,7 @@ def test_a_record_at_the_point_has_the_distance_zero() -> None:
         assert built.distances(point, np.array([row], np.int32)) == [0.0]
 
 
-@given(
-    st.integers(0, 5),
-    ANYWHERE,
-    st.integers(0, 10),
-)
+@given(st.integers(0, 5), ANYWHERE, st.integers(0, 10))
 def test_every_order_by_distance_equals_a_scan(seed: int, near: Coordinates, tenths: int) -> None:
     built, points = many(seed)
     random = Random(seed)
@@ -360,11 +352,7 @@ def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Loc
     assert far.slice(range(3), descending=False).tolist() == far.listed().slice(range(3), descending=False).tolist()
 
 
-@given(
-    st.integers(0, 5),
-    ANYWHERE,
-    st.sampled_from([30, 70, 600]),
-)
+@given(st.integers(0, 5), ANYWHERE, st.sampled_from([30, 70, 600]))
 def test_pages_of_all_rows_have_each_once(seed: int, near: Coordinates, limit: int) -> None:
     built, points = many(seed)
     order = DistanceOrder(built, near)
@@ -386,12 +374,6 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Coordinates) ->
     for first in range(0, 4000, 50):
         page = order.slice(range(first, first + 50), descending=False)
         assert page.tolist() == [*nearest_first, *range(3, 4000, 4)][first : first + 50]
-
-
-def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
-    built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
-    assert DistanceOrder(built, Coordinates(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
-    assert DistanceOrder(built, Coordinates(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
 
 
 @pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])

@@ -89,12 +89,3 @@ def test_an_empty_table_has_no_matches(resource: Resource, order: str) -> None:
         assert ask(table, resource, [("sort_by", field), ("sort_order", order)]) == (0, [], {})
     for each in resource.filters:
         assert ask(table, resource, [(each.name, "1"), ("sort_order", order)]) == (0, [], {})
-
-
-@pytest.mark.parametrize(
-    "pairs", [[("city", "ottawa")], [("city", "nowhere")], [("city", "ottawa"), ("latitude", "0")]]
-)
-def test_the_order_of_filters_does_not_matter(pairs: list[tuple[str, str]]) -> None:
-    table = many(STORES)
-    more = [("is_open", "yes"), ("city", "Toronto"), ("province", "FINE"), ("limit", "50")]
-    assert ask(table, STORES, [*pairs, *more]) == ask(table, STORES, [*more, *reversed(pairs)])

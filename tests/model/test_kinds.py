@@ -7,17 +7,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
-from service.model.kinds import (
-    FLAG,
-    IDENTIFIER,
-    INSTANT,
-    NUMBER,
-    POSTAL,
-    WORDS,
-    Kind,
-    key_number,
-    parse_flag,
-)
+from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind, key_number, parse_flag
 
 
 def same(kind: Kind, one: str, other: str) -> bool:

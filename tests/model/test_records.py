@@ -1,6 +1,5 @@
 """The records: their fields, filters and sort fields, and their JSON."""
 
-import json
 from collections.abc import Iterator
 from itertools import product
 
@@ -62,31 +61,6 @@ def test_a_store_of_a_list_may_have_a_distance_whether_or_not_it_is_whole() -> N
 @each_resource
 def test_every_field_sorts(resource: Resource, fields: Fields) -> None:
     assert list(resource.sort_keys) == names(fields)
-
-
-def test_a_store_has_null_for_missing_values_and_omits_unknown_dates() -> None:
-    answered = json.loads(msgspec.json.encode(STORE))
-    assert list(answered) == [each for each in members(STORE_FIELDS) if each not in names(STORE_FIELDS, "instant")]
-    sound = {"store_id": "s1", "company_id": "c1", "address_1": "1 Main St", "city": "Örebro", "country": "SE"}
-    assert answered == {**dict.fromkeys(answered), **sound, "is_open": True}
-
-
-def test_a_store_has_its_known_dates() -> None:
-    dates = {"created_at": "2024-01-02T03:04:05Z", "updated_at": "2024-01-02T03:04:05.000001+02:00"}
-    answered = json.loads(msgspec.json.encode(msgspec.structs.replace(STORE, **dates)))
-    assert list(answered) == members(STORE_FIELDS)
-    assert {name: answered[name] for name in dates} == dates
-
-
-def test_numbers_keep_the_digits_of_the_data() -> None:
-    answered = json.loads(msgspec.json.encode(msgspec.structs.replace(STORE, latitude="43.70", longitude="-79.400")))
-    assert (answered["latitude"], answered["longitude"]) == ("43.70", "-79.400")
-
-
-def test_a_company_has_four_fields() -> None:
-    answered = json.loads(msgspec.json.encode(Company(company_id="c1", name="Acme")))
-    assert list(answered) == members(COMPANY_FIELDS)
-    assert answered == {"company_id": "c1", "name": "Acme", "domain": None, "parent_company_id": None}
 
 
 @pytest.mark.parametrize(

@@ -81,17 +81,6 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     assert fetched.notes[2:] == (f"`store-directory check {folder}` reports every error and warning",)
 
 
-async def test_a_failed_check_of_the_counts_is_a_rejection(folder: Path, to: Path) -> None:
-    (folder / "manifest.json").unlink()
-    (folder / "stores.json").write_bytes(b"[]")
-    with pytest.raises(Rejected, match=r"^0 stores, at least 1 needed; --min-stores 0 allows that$") as caught:
-        await fetch(folder, to)
-    assert caught.value.rejection.hint == ""
-    fetched = await fetch(folder, to, check=Safeguards(min_stores=0).check)
-    assert fetched is not None
-    assert (fetched.summary.totals.stores, fetched.fingerprint) == (0, caught.value.rejection.fingerprint)
-
-
 async def test_a_killed_compiler_makes_the_folder_unavailable(folder: Path, to: Path) -> None:
     fetching = asyncio.create_task(fetch(folder, to))
     os.kill(await compiler(), signal.SIGKILL)

@@ -17,7 +17,7 @@ from service.publishing.source import Unavailable
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
-from tests.publishing.fake_transport import FakeTransport, alternating, failing, unframed
+from tests.publishing.fake_transport import FakeTransport, alternating, failing
 from tests.publishing.fetching import URL, Fetcher
 from tests.sampling.test_sample import small_disk
 
@@ -115,13 +115,6 @@ async def test_a_copy_that_fails_the_check_is_kept_and_the_origin_asked(
     assert fingerprint_of(copy_of(fetcher.cache)) == '"one"'
 
 
-async def test_after_a_fetch_from_the_origin_the_copy_is_not_used(remote: FakeTransport, tmp_path: Path) -> None:
-    fetcher = Fetcher(remote, tmp_path)
-    await fetcher.fetch()
-    await fetcher.fetch()
-    assert len(remote.asked) == 2
-
-
 async def test_the_copy_has_the_time_of_its_last_confirmation(remote: FakeTransport, tmp_path: Path) -> None:
     moments = [datetime.now(UTC)]
     fetcher = await warm(remote, tmp_path)
@@ -186,14 +179,6 @@ async def test_urls_with_different_queries_have_different_copies(
     assert await Fetcher(remote, tmp_path, url=f"{URL}?set=1").fetched() == ('"one"', one)
     assert await Fetcher(remote, tmp_path, url=f"{URL}?set=2").fetched() == ('"two"', other)
     assert remote.asked == []
-
-
-async def test_rejected_and_unavailable_files_keep_the_copy(remote: FakeTransport, tmp_path: Path, one: bytes) -> None:
-    fetcher = await warm(remote, tmp_path)
-    remote.will(*[unframed(b"<html>")] * 3, failing(Unavailable("503 Service Unavailable")))
-    await Fetcher(remote, tmp_path).rejected('"none"')
-    await Fetcher(remote, tmp_path).unavailable('"none"')
-    assert await fetcher.fetched() == ('"one"', one)
 
 
 # Damage

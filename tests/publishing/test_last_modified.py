@@ -48,11 +48,6 @@ def test_last_modified_is_the_time_of_the_data_or_none(run: list[tuple[str, date
         assert publication.modified in (None, generated_at)
 
 
-def test_data_in_order_and_a_second_apart_has_one_and_a_reload_of_the_same_data_keeps_it() -> None:
-    later = START + timedelta(seconds=1)
-    assert [each.modified for each in published([("a", START), ("b", later), ("b", later)])] == [START, later, later]
-
-
 def test_data_of_the_same_second_or_an_earlier_time_has_none_and_later_data_has_one_again() -> None:
     half, later = START + timedelta(seconds=0.5), START + timedelta(seconds=2)
     run: list[tuple[str, datetime | None]] = [("a", START), ("b", START), ("b", half), ("a", START), ("c", later)]

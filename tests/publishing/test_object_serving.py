@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from service.publishing.object_store import ObjectUrl, open_store
-from tests.program import eventually, run_here, serving, started
+from tests.program import run_here, serving
 from tests.publishing.following import BAKED, FIRST, SECOND, baked, follow, served
 from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
-from tests.run.generations import STORES
 
 pytestmark = pytest.mark.process
 
@@ -49,14 +48,6 @@ def test_the_last_good_copy_is_served_while_the_store_is_down(
     with serving(*arguments) as service:
         assert served(service) == FIRST.name
         assert service.ready()["status"] == "ready"
-
-
-def test_files_that_match_no_manifest_are_not_served(server: S3Server, tmp_path: Path) -> None:
-    server.objects.update(FIRST.files() | {STORES: SECOND.files()[STORES]})
-    log = tmp_path / "log"
-    with started("--data", f"s3://{BUCKET}/", "--cache", tmp_path / "cache", "--no-auth", log=log):
-        why = f"s3://{BUCKET}/: {STORES}: the SHA-256 of the file does not match manifest.json; retrying"
-        assert eventually(lambda: why in log.read_text())
 
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

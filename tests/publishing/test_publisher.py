@@ -262,16 +262,6 @@ async def test_each_reload_is_compared_with_the_served_data_not_with_the_first(w
     assert refusal(failed).startswith("15 of 31 stores left, 51.6 % fewer")
 
 
-async def test_a_requested_reload_is_refused_like_any_other(work: Workspace) -> None:
-    few = fetched("two", stores=1)
-    async with Published(Script(fetched("one", stores=9), few, few), work, poll_seconds=600).running() as published:
-        for count in (1, 2):
-            await published.until(count)
-            published.publisher.reload()
-        *_, failed = await published.until(3)
-    assert refusal(failed).startswith("1 of 9 stores left")
-
-
 async def test_a_new_leader_compares_with_the_publication(work: Workspace) -> None:
     async with Published(Script(fetched("one", stores=100)), work).running() as published:
         await published.until(1)
@@ -280,9 +270,7 @@ async def test_a_new_leader_compares_with_the_publication(work: Workspace) -> No
     assert refusal(failed).startswith("10 of 100 stores left")
 
 
-async def test_a_reload_is_not_compared_with_the_last_good_copy_of_an_earlier_run(
-    work: Workspace,
-) -> None:
+async def test_a_reload_is_not_compared_with_the_last_good_copy_of_an_earlier_run(work: Workspace) -> None:
     script = Script(
         fetched("one", stores=100, confirmed_at=EARLIER), fetched("two", stores=10), fetched("three", stores=1)
     )

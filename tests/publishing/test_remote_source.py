@@ -1,7 +1,6 @@
 """A remote file as a source: fetched completely and verified, or not at all."""
 
 import asyncio
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -10,13 +9,11 @@ import msgspec
 import pytest
 
 from service.background import silent
-from service.baking.baked_file import write_baked
 from service.dataset import Rejected
 from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Source, Unavailable
 from service.publishing.transport import RemoteFile, receive_whole
-from tests.baking.random_datasets import loaded, small_file
-from tests.directory import store, write_directory
+from tests.baking.random_datasets import small_file
 from tests.program import SECONDS
 from tests.publishing.fake_transport import (
     FakeTransport,
@@ -60,14 +57,6 @@ async def test_the_progress_ends_with_the_whole_file(fetcher: Fetcher, one: byte
     assert [done for _, done, _ in fetcher.steps] == sorted({done for _, done, _ in fetcher.steps})
 
 
-@pytest.mark.parametrize("send", [chunked, unframed], ids=["chunked", "unframed"])
-async def test_a_file_without_a_content_length_is_fetched(
-    fetcher: Fetcher, one: bytes, send: Callable[[bytes], Response]
-) -> None:
-    fetcher.remote.will(send(one))
-    assert await fetcher.fetched() == ('"one"', one)
-
-
 async def test_an_unchanged_file_is_not_fetched_again(fetcher: Fetcher, one: bytes) -> None:
     assert await fetcher.fetched() == ('"one"', one)
     assert await fetcher.fetch('"one"') is None
@@ -83,12 +72,6 @@ async def test_without_validators_the_digest_is_the_fingerprint(fetcher: Fetcher
     assert not fetcher.to.exists()
     fetcher.remote.hold(other, "")
     assert (await fetcher.fetched(known))[1] == other
-
-
-async def test_a_changed_file_is_fetched(fetcher: Fetcher, other: bytes) -> None:
-    known, _ = await fetcher.fetched()
-    fetcher.remote.hold(other, '"two"')
-    assert await fetcher.fetched(known) == ('"two"', other)
 
 
 # Broken connections
@@ -167,13 +150,6 @@ async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, 
     assert await fetcher.rejected() == (why, '"one"')
 
 
-@pytest.mark.parametrize("length", [0, 7, 8, 100])
-async def test_a_file_shorter_than_its_header_is_rejected(fetcher: Fetcher, one: bytes, length: int) -> None:
-    fetcher.remote.hold(one[:length], '"one"')
-    why, _ = await fetcher.rejected()
-    assert "the file is not a baked data set" in why
-
-
 async def test_a_truncated_body_is_rejected_if_it_is_framed_and_fetched_again_if_it_is_not(
     fetcher: Fetcher, one: bytes
 ) -> None:
@@ -211,22 +187,6 @@ async def test_a_damaged_file_is_rejected_and_not_fetched_again_until_it_changes
     assert await fetcher.fetch(fingerprint) is None
     fetcher.remote.hold(other, '"two"')
     assert await fetcher.fetched(fingerprint) == ('"two"', other)
-
-
-@pytest.fixture
-def foreign(tmp_path: Path) -> bytes:
-    """Return a file baked by a Python without a character that this one has."""
-    data = write_directory(tmp_path / "foreign", [store("s1", name="\U0001f600")])
-    write_baked(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
-    return (tmp_path / "foreign.baked").read_bytes()
-
-
-async def test_a_file_baked_with_other_unicode_tables_is_rejected_with_advice(fetcher: Fetcher, foreign: bytes) -> None:
-    fetcher.remote.hold(foreign, '"foreign"')
-    why, _ = await fetcher.rejected()
-    assert why.startswith("it has the character U+1F600, which Python 3.")
-    assert "did not; bake it again with Python 3." in why
-    assert len(fetcher.remote.asked) == 1
 
 
 async def test_a_rejected_file_without_validators_is_reported_once(fetcher: Fetcher, one: bytes) -> None:

@@ -64,9 +64,7 @@ def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(
-    tmp_path: Path,
-) -> None:
+def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(tmp_path: Path) -> None:
     with another_run(tmp_path) as (killed, left), another_run(tmp_path) as (_, living):
         killed.kill()
         killed.wait()

@@ -61,15 +61,6 @@ def test_an_empty_folder_has_one_error_for_each_file(tmp_path: Path) -> None:
     assert [error.file for error in load(tmp_path).report.errors] == ["companies", "stores"]
 
 
-@pytest.mark.parametrize("other", ["stores.json", "stores.csv.gz", "stores.ndjson.zst"])
-def test_two_files_of_one_kind_are_refused_and_named(tmp_path: Path, other: str) -> None:
-    error = refusal(load_files(tmp_path, BOTH | {other: b""}))
-
-    assert error.file == "stores"
-    assert "stores.csv" in error.why
-    assert other in error.why
-
-
 def test_a_pipe_is_refused_without_blocking(tmp_path: Path) -> None:
     (tmp_path / "companies.csv").mkdir()
     os.mkfifo(tmp_path / "stores.csv")
@@ -101,9 +92,7 @@ def test_a_link_to_the_folder_is_followed(tmp_path: Path) -> None:
     assert len(rows(load(tmp_path / "link"))) == 1
 
 
-def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists_them(
-    tmp_path: Path,
-) -> None:
+def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists_them(tmp_path: Path) -> None:
     load_files(tmp_path, BOTH)
     seen = data_signature(tmp_path).fingerprint
     assert read_dataset(tmp_path, fingerprint=seen).errors == []

@@ -1,13 +1,11 @@
 """Texts in UTF-16 with a mark, or in a declared encoding, are decoded; any other text is refused with the line."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, strategies as st
 
 from service.reading.diagnostics import FileError
 from service.reading.text import assumed_encoding, parse_encoding, plain_text
-from tests.loading.data_files import load_files, packed, rows
+from tests.loading.data_files import packed
 
 TEXT = "name\nÉlan, 1 Rue €\n"
 
@@ -89,11 +87,3 @@ def test_any_bytes_are_decoded_as_python_does_or_refused(stored: bytes, name: st
         encoding = "utf-8-sig" if stored.startswith(b"\xef\xbb\xbf") else name
         encoding = "utf-16" if stored.startswith((b"\xff\xfe", b"\xfe\xff")) else encoding
         assert text == stored.decode(encoding).removeprefix("\ufeff" if encoding not in ("utf-16", "utf-8-sig") else "")
-
-
-def test_a_dataset_may_be_in_utf_16_in_every_format(tmp_path: Path) -> None:
-    companies = "company_id;name\nc1;Ácme\n".encode("utf-16")
-    stores = '[{"store_id": "s1", "company_id": "c1", "address_1": "é", "city": "x", "country": "y"}]'
-    loaded = load_files(tmp_path, {"companies.txt": companies, "stores.json": stores.encode("utf-16")})
-    assert loaded.report.errors == []
-    assert '"address_1":"é"'.encode() in rows(loaded)[0]

@@ -262,14 +262,6 @@ def test_the_signature_is_that_of_the_declared_files(tmp_path: Path, place: str)
         assert data_signature(folder, options).fingerprint not in seen
 
 
-def test_files_that_change_while_they_are_read_are_an_error(tmp_path: Path) -> None:
-    load_files(tmp_path, PARTS | {"mapping.toml": DERIVED})
-    seen = data_signature(tmp_path).fingerprint
-    assert load(tmp_path, fingerprint=seen).dataset is not None
-    (tmp_path / "stores-4.csv").write_bytes(as_csv([store("s4")], REQUIRED))
-    assert refusal(load(tmp_path, fingerprint=seen)).why == "the files changed while they were read"
-
-
 NAMES = st.text(st.sampled_from("ab-.*?["), min_size=1, max_size=6)
 
 

@@ -285,19 +285,6 @@ def test_an_unterminated_last_line_has_a_warning(tmp_path: Path, name: str, cont
     assert loaded.report.errors == []
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_the_line_of_a_csv_record_is_the_physical_line_where_it_begins(tmp_path: Path, end: str) -> None:
-    records = [
-        store("s1", name=f"two{end}lines"),
-        store("s2", city=""),
-        store("s3", city="", name=f"{end}{end}x{end}"),
-        store("s4", city=""),
-    ]
-    loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS, end=end))
-
-    assert [(error.line, error.record) for error in loaded.report.errors] == [(4, 2), (5, 3), (9, 4)]
-
-
 def test_line_numbers_are_correct_in_later_batches(tmp_path: Path) -> None:
     records = [store(f"s{number}", city="" if number % 5_001 == 0 else "Bo") for number in range(1, 20_001)]
     expected = [5_001, 10_002, 15_003]
@@ -333,9 +320,7 @@ def test_a_value_of_the_wrong_type_is_quoted_in_formats_without_types(file: str,
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_records_are_named_and_values_are_as_written_as_the_format_needs(
-    ending: str,
-) -> None:
+def test_records_are_named_and_values_are_as_written_as_the_format_needs(ending: str) -> None:
     shown = str(Diagnostic("type", f"stores.{ending.upper()}.gz", 3, 2, "city", "5", "expected a string"))
     form = FORMATS[ending]
     assert ("record 2" in shown) == (not form.line_ends and form is not WORKBOOK)

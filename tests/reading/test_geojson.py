@@ -12,7 +12,6 @@ from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, load_stores, refusal, rows, store
 
 POINT = {"type": "Point", "coordinates": [-79.4, 43.7]}
-BOTH = {"type": "GeometryCollection", "geometries": [POINT, {"type": "Point", "coordinates": [-79.4, 45.7]}]}
 COLUMNS = [name for name in STORE_FIELDS if name not in {"latitude", "longitude"}]
 STORES = [
     store("s1", latitude="43.70", longitude="-79.40", name="Été", created_at="2024-05-31"),
@@ -107,7 +106,7 @@ def test_cells_are_as_they_are_written() -> None:
             None,
             None,
             "7",
-        ),
+        )
     ]
 
 
@@ -211,11 +210,6 @@ def test_properties_that_are_no_fields_are_warned_about_with_their_first_line(tm
         (3, "zip", "not a field, so it is ignored (1 record); did you mean postal_code?"),
         (3, "tags", "not a field, so it is ignored (1 record)"),
     ]
-
-
-def test_latitude_and_longitude_in_properties_are_preferred_to_the_geometry(tmp_path: Path) -> None:
-    text = collection([as_json(feature(store(latitude=1, longitude="2.50"), POINT))])
-    assert b'"latitude":"1","longitude":"2.50"' in rows(load_stores(tmp_path, text, "stores.geojson"))[0]
 
 
 @pytest.mark.parametrize(

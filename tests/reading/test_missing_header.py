@@ -15,26 +15,14 @@ from tests.loading.data_files import load_stores, refusal
 INSERT = "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
 
 WITHOUT_HEADER = [
-    (
-        "1,Acme,1 Elm St,Ada,CA\n2,Acme,22 Oak Ave,Bo,CA\n",
-        "1 Elm St",
-    ),
+    ("1,Acme,1 Elm St,Ada,CA\n2,Acme,22 Oak Ave,Bo,CA\n", "1 Elm St"),
     (
         "101;Blumen Beet;Torstr. 12;10119;Berlin;52,5292;13,4011\n102;Blumen Beet;Markt 7;22767;Bonn;53,5503;9,9416",
         "10119",
     ),
-    (
-        "s1,Acme,Elm St,Ada,CA,43.6532,-79.3832\n",
-        "43.6532",
-    ),
-    (
-        "7|Café Nord|31.05.2024|ja\n8|Café Süd|01.06.2024|nein\n",
-        "31.05.2024",
-    ),
-    (
-        "Ada,x@shop.example,open\n\nBo,bo@shop.example,open\nBo,,open\n",
-        "x@shop.example",
-    ),
+    ("s1,Acme,Elm St,Ada,CA,43.6532,-79.3832\n", "43.6532"),
+    ("7|Café Nord|31.05.2024|ja\n8|Café Süd|01.06.2024|nein\n", "31.05.2024"),
+    ("Ada,x@shop.example,open\n\nBo,bo@shop.example,open\nBo,,open\n", "x@shop.example"),
     (
         "1,Berlin,Berlin,10119\n2,Bonn,NRW,53111\n",  # repeated, so they cannot be names
         "10119",

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from functools import reduce
 from pathlib import Path
@@ -19,24 +19,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.reading import isolation as file_reader
-from service.reading.batch import BATCH_SIZE, Cell, WrongType
+from service.reading.batch import Cell, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import parquet_file
 from service.reading.formats.arrow import MAX_RECORDS, ArrowFile
 from service.reading.formats.parquet_file import ColumnRequest, Opened, ParquetFile, RowBatch
 from service.reading.isolation import End, Unreadable, answer
-from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
+from tests.loading.data_files import Record, load_stores, refusal, store
 from tests.program import children, eventually, has_ended
 
 LOCATION = ("geometry.latitude", "geometry.longitude")
-STORES: list[Record] = [
-    store("s1", latitude="43.7", longitude="-79.4", name="Été", created_at="2024-05-31T10:00:00Z"),
-    store("s2", is_open=False),
-    *(
-        store(f"t{index}", latitude="0.5", longitude=f"{index % 180}.25", is_open=True)
-        for index in range(BATCH_SIZE + 1)
-    ),
-]
 
 
 def written(
@@ -72,28 +64,6 @@ def cells(array: pa.Array, path: str = "a") -> object:
     """Return the cells of a column, read in this process."""
     ((column,),) = columns_of(ArrowFile(written({"a": array})), [path])
     return column
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("version", ["1.0", "2.6"])
-@pytest.mark.parametrize("name", ["stores.parquet", "stores.geoparquet"])
-def test_parquet_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, version: str) -> None:
-    columns: dict[str, object] = {
-        field: [record.get(field) for record in STORES]
-        for field in STORE_FIELDS
-        if field not in {"latitude", "longitude", "created_at", "updated_at"}
-    }
-    instants = [datetime(2024, 5, 31, 10, tzinfo=UTC), *[None] * (len(STORES) - 1)]
-    columns["created_at"] = pa.array(instants, pa.timestamp("s", "America/Toronto"))
-    columns["place"] = list(map(point, STORES))
-    content = written(columns, geo(), version=version, row_group_size=1_000)
-
-    loaded, expected = load_stores(tmp_path, content, name), load_stores(tmp_path, as_csv(STORES, STORE_FIELDS))
-    assert (loaded.report.errors, loaded.report.warnings) == ([], [])
-    assert rows(loaded) == rows(expected)
-    assert loaded.dataset is not None
-    assert expected.dataset is not None
-    assert loaded.dataset.version == expected.dataset.version
 
 
 @pytest.mark.parametrize(
@@ -183,12 +153,6 @@ def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
     content = written({name: [value] for name, value in store(is_open=True, city=False).items()})
     (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
     assert (error.code, error.field, error.value) == ("type", "city", "false")
-
-
-@pytest.mark.process
-def test_a_missing_column_is_named(tmp_path: Path) -> None:
-    content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
-    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why.startswith("missing columns: city, country;")
 
 
 CRS84 = {"id": {"authority": "OGC", "code": "CRS84"}}

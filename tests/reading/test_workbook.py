@@ -19,7 +19,7 @@ from service.reading.formats.sheet import Workbook, row_texts
 from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import SheetRequest, SheetRows, Sheets, WorkbookFile
 from service.reading.isolation import End, Unreadable, answer
-from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
+from tests.loading.data_files import STORE_FIELDS, load_stores, refusal, rows, store
 from tests.program import children
 from tests.workbooks import Sheets as Written, Value, ods, xlsx, xlsx_sheet
 from tests.zip_archives import zipped
@@ -31,24 +31,9 @@ def typed(identifier: str, **values: Value) -> Values:
     return cast("Values", store(identifier)) | values
 
 
-STORES: list[Values] = [
-    typed("s1", latitude=43.7, longitude=-79.4, name="Été  1", created_at=date(2024, 5, 31)),
-    typed("s2", is_open=False, postal_code="01234", created_at=datetime(2024, 5, 31, 10, 30, 1)),  # noqa: DTZ001
-    *(typed(f"t{index}", latitude=0.5, longitude=index % 180, is_open=True) for index in range(BATCH_SIZE + 1)),
-]
 HEADER = ["store_id", "company_id", "address_1", "city", "country"]
 ROW = ["s1", "c1", "1 Elm St", "Ada", "Utopia"]
 WRITERS: Sequence[Callable[[Written], bytes]] = (xlsx, ods)
-
-
-def as_text(value: Value) -> str:
-    """Return what a person would write in CSV."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case date():
-            return value.isoformat()
-    return str(value)
 
 
 def table(records: Sequence[Values], columns: Sequence[str] = STORE_FIELDS) -> list[Sequence[Value]]:
@@ -64,18 +49,6 @@ def why_refused(content: bytes, sheet: str | None = None) -> str:
     with pytest.raises(FileError) as error:
         list(WorkbookFile(content, TableOptions(sheet=sheet)).batches([]))
     return error.value.why
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("name", "write"), [("stores.xlsx", xlsx), ("stores.xlsm", xlsx), ("stores.ods", ods)])
-def test_a_workbook_gives_the_rows_of_its_twin_in_csv(
-    tmp_path: Path, name: str, write: Callable[[Written], bytes]
-) -> None:
-    loaded = load_stores(tmp_path, write({"Filialen": table(STORES)}), name)
-    twin = [{name: as_text(value) for name, value in record.items()} for record in STORES]
-    expected = load_stores(tmp_path, as_csv(twin, STORE_FIELDS))
-    assert (loaded.report.errors, loaded.report.warnings) == ([], [])
-    assert rows(loaded) == rows(expected)
 
 
 TEXTS = st.text(

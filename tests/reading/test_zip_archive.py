@@ -12,16 +12,7 @@ from service.loading.dataset import Loaded, load
 from service.reading import text as decompression
 from service.reading.diagnostics import FileError
 from service.reading.files.container import MAX_ENTRIES, ZipArchive
-from tests.loading.data_files import (
-    COMPANIES_FILE,
-    STORE_FIELDS,
-    as_csv,
-    load_files,
-    packed,
-    refusal,
-    rows,
-    store,
-)
+from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, rows, store
 from tests.thoroughness import some_of
 from tests.zip_archives import zipped
 

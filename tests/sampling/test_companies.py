@@ -44,11 +44,6 @@ def test_small_numbers_of_stores_are_divided_without_remainder(stores: int, firm
     assert sum(sizes(stores=stores, firms=firms)) == stores
 
 
-def test_the_20_largest_of_a_sample_hold_at_least_1_5_percent_each(large: Sample) -> None:
-    largest = Counter(store.company_id for store in large.stores).most_common(20)
-    assert largest[-1][1] >= 0.015 * len(large.stores)
-
-
 def test_most_companies_have_stores_in_one_country_and_the_largest_in_several(large: Sample) -> None:
     countries: dict[str, set[str]] = defaultdict(set)
     for store in large.stores:

@@ -7,10 +7,6 @@ from service.sampling.reference_data import Weighted, fill, pick, shuffled, stre
 ALMOST_ONE = 1 - 2**-53
 
 
-def test_a_stream_repeats_for_its_seed() -> None:
-    assert [stream(7)() for _ in range(2)] == [0.32383276483316237] * 2
-
-
 def test_items_are_drawn_in_proportion_to_their_weights() -> None:
     letters = Weighted.of([("a", 1), ("b", 0), ("c", 3)])
     draws = iter(number / 400 for number in range(400))

@@ -23,12 +23,7 @@ from tests.loaded import Data, serve
 from tests.web.live import DEFAULTS, Client, ServiceServer
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
-RATES = {
-    "slow": Rate(1, 3600, 3),
-    "brisk": Rate(2, 1, 2),
-    "wide": Rate(1, 60, 100),
-    "free": None,
-}
+RATES = {"slow": Rate(1, 3600, 3), "brisk": Rate(2, 1, 2), "wide": Rate(1, 60, 100), "free": None}
 # A list with one string, which has integers as parameters (RFC 9651).
 POLICY_FIELD = re.compile(r'"default";q=[0-9]{1,15};w=[1-9][0-9]{0,14}')
 FIELD = re.compile(r'"default";r=(?P<r>[0-9]{1,15});t=(?P<t>[0-9]{1,15})')

@@ -87,12 +87,6 @@ def test_plain_columns_are_passed_on_as_they_are() -> None:
     assert (mapped.numbers, mapped.lines(), mapped.unused) == (batch.numbers, batch.lines(), ())
 
 
-def test_dates_of_the_data_format_may_be_declared_among_others() -> None:
-    options = 'date = ["rfc3339", "dd.mm.yyyy"]'
-    assert field('"a"', {"a": "31.05.2024"}, name="updated_at", options=options) == "2024-05-31T00:00:00"
-    assert field('"a"', {"a": "2024-05-31"}, name="updated_at", options=options) == "2024-05-31"
-
-
 REQUIRED = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 
 
@@ -242,16 +236,6 @@ def test_a_column_of_identifiers_that_the_file_does_not_have_is_no_constant() ->
     declared = parse_mapping(b"[stores.fields]\nstore_id = 'xyz'").stores
     with pytest.raises(FileError, match=r"'xyz' \(of store_id\)$"):
         MappedRecords(table(f"{HEADER}\n{ROW}"), declared, STORES)
-
-
-def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of_columns() -> None:
-    declared = parse_mapping(
-        b'[stores.fields]\nname = { join = ["address_2"] }\naddress_2 = { join = ["name"] }'
-    ).stores
-    with pytest.raises(
-        FileError, match=r"'address_2' \(of name; that is a field of the service; name a column of the file\)"
-    ):
-        MappedRecords(table("store_id,company_id,address_1,city,country\ns1,c1,1 Elm St,Ada,CA"), declared, STORES)
 
 
 def test_a_column_may_be_named_in_another_case_and_spacing() -> None:

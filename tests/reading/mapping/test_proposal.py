@@ -503,11 +503,7 @@ def test_columns_that_prove_different_formats_decide_nothing() -> None:
 )
 @pytest.mark.parametrize(
     ("others", "value"),
-    [
-        ("", None),
-        ("31.12.2024|", '{ from = "created_at", date = "dd.mm.yyyy" }'),
-        ("2024-12-31|", '"created_at"'),
-    ],
+    [("", None), ("31.12.2024|", '{ from = "created_at", date = "dd.mm.yyyy" }'), ("2024-12-31|", '"created_at"')],
 )
 def test_texts_in_no_format_of_dates_are_reported(others: str, text: str, value: str | None) -> None:
     found = of_columns(created_at=others + text)

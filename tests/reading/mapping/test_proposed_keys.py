@@ -59,10 +59,7 @@ DEFORMED: dict[str, tuple[Callable[[Rows], str], list[str]]] = {
     "a title with cells": (lambda rows: f"Stores;2026\nof;us;all\n\n{written(rows, ';')}", ["skip_lines = 2"]),
     "a title with a quote": (lambda rows: f'"Our" stores\n{written(rows)}', ["skip_lines = 1"]),
     "spaces": (lambda rows: written([[f" {cell}\t" for cell in row] for row in rows]), ["trim = true"]),
-    "wrong characters": (
-        lambda rows: written(rows).replace("Elm St", "Elm\x92s"),
-        ['repair = "windows-1252"'],
-    ),
+    "wrong characters": (lambda rows: written(rows).replace("Elm St", "Elm\x92s"), ['repair = "windows-1252"']),
     "quotes": (lambda rows: written(rows).replace("Shop 3", '"3" Shop'), ['quote = ""']),
     "an inch": (lambda rows: written(rows).replace("Shop 3", '"Shop'), ['quote = ""']),
     "all of them": (

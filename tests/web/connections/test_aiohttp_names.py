@@ -67,7 +67,8 @@ def _is_documented(name: str) -> bool:
 def _is_private(node: ast.Attribute) -> bool:
     own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
     private = node.attr.startswith("_") and not node.attr.startswith("__")
-    return private and not own and ast.unparse(node) != "os._exit"  # documented
+    is_documented = ast.unparse(node) == "os._exit" or node.attr == "_replace"  # of named tuples
+    return private and not own and not is_documented
 
 
 def _root(node: ast.expr) -> str:

@@ -64,11 +64,7 @@ def test_a_sized_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, ste
         *(b"1\r\nab\r\n", b"1\r\na0\r\n\r\n", b"1\r\na\n0\r\n\r\n", b"1\r\na\r0\r\n\r\n", b"2\r\na\r\n0\r\n\r\n"),
         *(b"0\r\nx\r\n", b"0\r\nx : y\r\n", b"0\r\n: y\r\n", b"0\r\nx: \x00\r\n"),
         *(b"0\r\n x: y\r\n", b"0\r\nx: y\nz: a\r\n"),
-        *(
-            b"0\r\nContent-Length: 1\r\n",
-            b"0\r\ntransfer-encoding: chunked\r\n",
-            b"0\n\r\n",
-        ),
+        *(b"0\r\nContent-Length: 1\r\n", b"0\r\ntransfer-encoding: chunked\r\n", b"0\n\r\n"),
     ],
 )
 @pytest.mark.parametrize("step", [1, 1 << 20])

@@ -13,7 +13,6 @@ from service.web.pipeline.counters import Event
 from tests.web.connections.harness import GET, GatedApp, Wire, settle
 
 LARGE = GET[:-2] + (b"a: " + b"b" * 8000 + b"\r\n") * 2 + b"\r\n"
-LAST = GET[:-2] + b"Connection: close\r\n\r\n"
 
 
 async def test_a_head_split_before_its_last_bytes_is_one_request() -> None:
@@ -27,17 +26,6 @@ async def test_a_head_split_before_its_last_bytes_is_one_request() -> None:
     assert not wire.lost
     await wire.wait(0.1)
     assert (wire.lost, wire.counted(Event.IDLE_TIMEOUT)) == (True, 1)
-
-
-async def test_requests_are_answered_one_at_a_time_and_in_order() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
-    await wire.send(GET + GET.replace(b"/health", b"/nope"), GET)
-    assert (wire.connection.state, wire.statuses) == (State.ANSWERING, [])
-    app.gate.set()
-    await settle()
-    assert wire.statuses == [200, 404, 200]
 
 
 @pytest.mark.parametrize("packet", [GET, LARGE])
@@ -81,9 +69,7 @@ async def test_a_body_is_skipped_while_its_response_is_made_and_written() -> Non
     ],
     ids=["malformed", "a body that is too large", "an expectation"],
 )
-async def test_a_client_that_may_still_be_sending_can_read_its_response_before_the_close(
-    sent: bytes,
-) -> None:
+async def test_a_client_that_may_still_be_sending_can_read_its_response_before_the_close(sent: bytes) -> None:
     wire = Wire()
     await wire.send(sent)
     assert (len(wire.statuses), wire.ended, wire.lost) == (1, True, False)
@@ -101,57 +87,6 @@ async def test_discarding_before_a_close_is_bounded_in_bytes_and_time(count: int
     await wire.wait(Limits().discard_seconds)
     assert wire.lost
     assert [wire.counted(event) for event in (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)] == [0, 0, 0]
-
-
-async def test_requests_after_the_last_one_are_discarded_until_the_client_closes() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
-    await wire.send(LAST, *[LARGE] * 10)
-    assert wire.unread
-    app.gate.set()
-    await settle()
-    assert (wire.statuses, wire.ended, wire.lost, len(wire.unread)) == ([200], True, False, 0)
-    await wire.half_close()
-    assert wire.lost
-
-
-async def test_the_connection_closes_directly_after_the_response_to_a_last_request() -> None:
-    wire = Wire()
-    await wire.send(LAST)
-    assert (wire.statuses, wire.lost) == ([200], True)
-
-
-async def test_all_requests_sent_before_a_half_close_are_answered() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
-    await wire.send(GET * 3 + GET[:-1])
-    await wire.half_close()
-    assert not wire.lost
-    app.gate.set()
-    await settle()
-    await settle()
-    assert (wire.statuses, wire.lost) == ([200] * 3, True)
-
-
-@pytest.mark.parametrize("sent", [b"", GET[:10], GET, GET + GET[:10], GET[:-2] + b"Content-Length: 3\r\n\r\n"])
-async def test_a_half_close_without_a_pending_response_closes_the_connection(sent: bytes) -> None:
-    wire = Wire()
-    await wire.send(sent)
-    await wire.half_close()
-    assert (wire.lost, len(wire.statuses)) == (True, sent.count(b"\r\n\r\n"))
-
-
-async def test_after_a_half_close_the_connection_closes_once_the_response_is_sent_even_if_the_body_is_incomplete() -> (
-    None
-):
-    wire = Wire(room=10)
-    await wire.send(GET[:-2] + b"Content-Length: 3\r\n\r\n")
-    await wire.half_close()
-    assert not wire.lost
-    await wire.take()
-    assert (wire.lost, wire.statuses) == (True, [200])
 
 
 @pytest.mark.parametrize("chunk", [b"x\r\n", b"1\r\nab\r\n", b"fffffff\r\n"])

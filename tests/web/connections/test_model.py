@@ -21,11 +21,7 @@ SECONDS: Final = {
     State.CLOSING: 1,
     State.ANSWERING: float("inf"),
 }
-EVENTS: Final = {
-    State.HEAD: Event.HEAD_TIMEOUT,
-    State.IDLE: Event.IDLE_TIMEOUT,
-    State.WRITING: Event.WRITE_TIMEOUT,
-}
+EVENTS: Final = {State.HEAD: Event.HEAD_TIMEOUT, State.IDLE: Event.IDLE_TIMEOUT, State.WRITING: Event.WRITE_TIMEOUT}
 
 
 class Item(msgspec.Struct, frozen=True):

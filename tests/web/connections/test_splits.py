@@ -122,9 +122,7 @@ async def test_responses_do_not_depend_on_where_a_malformed_request_is_split(fam
 
 
 @pytest.mark.parametrize("case", FAMILIES["chunks"], ids=lambda case: case.name)
-async def test_a_malformed_body_ends_the_connection_even_after_the_response(
-    case: Case,
-) -> None:
+async def test_a_malformed_body_ends_the_connection_even_after_the_response(case: Case) -> None:
     sent = re.sub(rb"Connection: close\r\n", b"", case.sent)
     for parts in ((sent,), tuple(sent[start : start + 1] for start in range(len(sent)))):
         wire = await exchange(*parts, GET, ends=False)

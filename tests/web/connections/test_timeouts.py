@@ -31,33 +31,6 @@ async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
     return wire.lost and not before
 
 
-@pytest.mark.parametrize(
-    "pieces",
-    [[], [b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8], [b"\r\n"] * 9, [b"\r\n\r\n", b"\r\n"] * 4],
-    ids=["nothing", "a part", "a header now and then", "a line end now and then", "pairs of line ends"],
-)
-async def test_the_timeout_of_the_first_head_starts_with_the_connection(pieces: list[bytes]) -> None:
-    wire = harness.Wire()
-    for piece in pieces:
-        await wire.send(piece)
-        await wire.wait(1)
-    assert wire.connection.state is State.HEAD
-    assert await is_closed_after(wire, HEAD - len(pieces))
-    assert wire.counted(Event.HEAD_TIMEOUT) == 1
-
-
-@pytest.mark.parametrize("pieces", [[b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8]])
-async def test_the_timeout_of_a_later_head_starts_with_its_first_byte(pieces: list[bytes]) -> None:
-    wire = harness.Wire()
-    await wire.send(GET)
-    await wire.wait(IDLE - 1)
-    for piece in pieces:
-        await wire.send(piece)
-        await wire.wait(1)
-    assert await is_closed_after(wire, HEAD - len(pieces))
-    assert wire.counted(Event.HEAD_TIMEOUT) == 1
-
-
 @pytest.mark.parametrize("piece", [b"", b"\r", b"\r\n", b"\r\n\r\n"])
 async def test_line_ends_do_not_extend_the_idle_timeout(piece: bytes) -> None:
     wire = harness.Wire()
@@ -68,25 +41,6 @@ async def test_line_ends_do_not_extend_the_idle_timeout(piece: bytes) -> None:
     assert wire.connection.state is State.IDLE
     assert await is_closed_after(wire, IDLE - 10)
     assert wire.counted(Event.IDLE_TIMEOUT) == 1
-
-
-async def test_a_connection_with_regular_requests_stays_open() -> None:
-    wire = harness.Wire()
-    for count in range(1, 10):
-        await wire.send(GET)
-        await wire.wait(IDLE - 1)
-        assert (wire.statuses, wire.lost) == ([200] * count, False)
-
-
-async def test_the_application_has_no_timeout() -> None:
-    app = harness.GatedApp()
-    wire = harness.Wire(app)
-    app.gate.clear()
-    await wire.send(GET)
-    await wire.wait(3600)
-    app.gate.set()
-    await harness.settle()
-    assert (wire.statuses, wire.lost) == ([200], False)
 
 
 async def test_each_byte_that_the_client_reads_restarts_the_write_timeout() -> None:
@@ -108,19 +62,6 @@ async def test_a_client_that_the_system_drops_because_it_acknowledges_nothing_ha
     wire.drop(TimeoutError())
     await harness.settle()
     assert (wire.lost, wire.counted(Event.WRITE_TIMEOUT)) == (True, 1)
-
-
-async def test_the_timeout_of_the_rest_of_a_body_starts_with_the_response() -> None:
-    app = harness.GatedApp()
-    wire = harness.Wire(app)
-    app.gate.clear()
-    await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
-    await wire.wait(100)
-    app.gate.set()
-    await wire.send(b"a")
-    await wire.wait(BODY / 2)
-    await wire.send(b"a")
-    assert await is_closed_after(wire, BODY / 2)
 
 
 async def test_a_closed_connection_does_not_time_out() -> None:

@@ -34,9 +34,7 @@ def ask(target: bytes, *fields: bytes, method: bytes = b"GET") -> bytes:
 def site() -> App:
     """Return an application that needs a key and reads as much of a request as it ever does."""
     settings = msgspec.structs.replace(
-        DEFAULTS,
-        trusted_proxy=("192.0.2.1", "127.0.0.0/8"),
-        cors_origin=("https://shop.example",),
+        DEFAULTS, trusted_proxy=("192.0.2.1", "127.0.0.0/8"), cors_origin=("https://shop.example",)
     )
     return make_site(SnapshotHolder(), authentication([KEY]), settings, log=Dropped()).public
 
@@ -130,15 +128,7 @@ def unknown_method(size: int) -> bytes:
 @pytest.mark.parametrize("packet", [1, RECEIVE_BYTES], ids=["byte by byte", "at once"])
 @pytest.mark.parametrize(
     "sent",
-    [
-        body_of_line_ends,
-        chunk_of_line_ends,
-        small_chunks,
-        trailers,
-        fields,
-        requests_behind_line_ends,
-        unknown_method,
-    ],
+    [body_of_line_ends, chunk_of_line_ends, small_chunks, trailers, fields, requests_behind_line_ends, unknown_method],
 )
 async def test_work_grows_linearly_with_the_input(sent: Callable[[int], bytes], packet: int) -> None:
     once, twice, four = [await work_of(sent(size), packet) for size in (125, 250, 500)]

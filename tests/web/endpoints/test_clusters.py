@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
 import pytest
 
 from service.dataset import Dataset
 from service.engine.geography import clusters
-from service.model.envelope import ClusterCollection
 from service.model.operation import VERSION_HEADER
 from service.publishing.snapshot import SnapshotHolder
 from tests.directory import store, write_directory
@@ -78,17 +76,6 @@ async def maps(snapshots: SnapshotHolder, loading_client: Client, dataset: Datas
 
 async def cluster(client: Client, *fields: str, bbox: str = WORLD, zoom: int = 3, more: oracle.Pairs = ()) -> Reply:
     return await ask(client, "/clusters?" + urlencode([("bbox", bbox), ("zoom", zoom), *more]), *fields)
-
-
-@pytest.mark.parametrize("bbox", BOXES)
-@pytest.mark.parametrize("conditions", CONDITIONS, ids=urlencode)
-async def test_clusters_are_those_of_a_scan(maps: Client, conditions: oracle.Pairs, bbox: str) -> None:
-    for zoom in (0, 2, 9, 22):
-        reply = await cluster(maps, bbox=bbox, zoom=zoom, more=conditions)
-        assert (reply.status, reply.headers["Content-Type"]) == (200, "application/geo+json")
-        found, expected = reply.json(), oracle.clusters(TEXTS, [("bbox", bbox), ("zoom", str(zoom)), *conditions])
-        assert found == {"type": "FeatureCollection", "features": expected}
-        msgspec.json.decode(reply.body, type=ClusterCollection)
 
 
 def random_boxes(chance: random.Random, count: int) -> Iterator[str]:

@@ -26,11 +26,7 @@ LEAFLET = {
 }
 MODULES = [name for name in NAMES if name.endswith(".js")]
 # What the first view loads, beside the data.
-FIRST_VIEW = [
-    "/explorer",
-    "/docs/key.js",
-    *(path for path in PATHS[1:] if not path.endswith("provinces.json")),
-]
+FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith("provinces.json"))]
 MOST_BYTES = 120_000
 
 

@@ -172,11 +172,7 @@ async def test_the_admin_listener_has_no_cors(
 ) -> None:
     await serve(snapshots, data)
     for origins in (("*",), LISTED):
-        site = make_site(
-            snapshots,
-            authentication([KEY]),
-            msgspec.structs.replace(WITH_ADMIN, cors_origin=origins),
-        )
+        site = make_site(snapshots, authentication([KEY]), msgspec.structs.replace(WITH_ADMIN, cors_origin=origins))
         assert site.admin is not None
         admin: Client = await aiohttp_client(ServiceServer(site.admin))
         for target in ("/health", "/ready", "/metrics", "/nope"):
