@@ -1,4 +1,4 @@
-"""Progress reports of long-running work."""
+"""Long-running work: background threads, child processes and progress reports."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The options for reading data files."""
+"""A served data set: its totals, its tables, how its files are read, and why another is rejected."""
 
 import shlex
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Advisory locks (flock). The system releases them when the process ends, however it ends."""
+"""Files: atomic writes, clones, signatures, and advisory locks (flock), which end with their process."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""The format of an API key: `sd_`, 256 random bits and their checksum.
+"""API keys: their format (`sd_`, 256 random bits and their checksum), and whom they authenticate.
 
 Secret scanners can find such keys, and tell them from random text without a lookup.
 """

@@ -1,4 +1,4 @@
-"""The keys that are accepted."""
+"""The keys that are accepted, and the task that follows changes of the key file."""
 
 import asyncio
 import logging

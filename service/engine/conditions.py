@@ -109,17 +109,17 @@ class ListPredicate(msgspec.Struct, frozen=True, eq=False):
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
     spend(_FINDING * len(criteria.terms))
-    found: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
+    parts: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
     if table.locations is not None and criteria.circle is not None:
-        found.append(circle_area(table.locations, criteria.circle))
+        parts.append(circle_area(table.locations, criteria.circle))
     if table.locations is not None and criteria.box is not None:
-        found.append(box_area(table.locations, criteria.box))
-    return found if len(found) == 1 else sorted(found, key=attrgetter("count"))
+        parts.append(box_area(table.locations, criteria.box))
+    return parts if len(parts) == 1 else sorted(parts, key=attrgetter("count"))
 
 
 def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate | ListPredicate]:
     """Return the predicates of filters."""
-    return [_predicate(table, each) for each in filters]
+    return [_predicate(table, query_filter) for query_filter in filters]
 
 
 def _predicate(table: Table, query_filter: Filter) -> Predicate | ListPredicate:

@@ -15,7 +15,7 @@ from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowBitmap, RowList, unpack
 from service.engine.conditions import Predicate
 from service.engine.row_json import decode_rows, members
-from service.engine.select import are_many, common_filters, find, intersection
+from service.engine.select import are_many, common_filters, intersection, matching_rows
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold
@@ -69,8 +69,8 @@ class Matches:
         column = self._table.columns[name]
         if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
-        if are_many(self._total, self._table) and (found := self._by_value(name)) is not None:
-            return np.diff(found.ranks(column.starts))
+        if are_many(self._total, self._table) and (bitmap := self._by_value(name)) is not None:
+            return np.diff(bitmap.ranks(column.starts))
         if self._total <= _MOST * len(self._table):
             return _count_codes(column, self._rows)
         return np.diff(column.starts) - _count_codes(column, self._others)
@@ -79,9 +79,9 @@ class Matches:
         """Return the matching rows by position in the order of a field, if bitmaps in this order are cached."""
         if self._filters is None:
             return None
-        found, added = intersection(self._table, self._filters, name, most_added=self._most_added)
+        bitmap, added = intersection(self._table, self._filters, name, most_added=self._most_added)
         self._most_added -= added
-        return found
+        return bitmap
 
     @cached_property
     def _filters(self) -> list[Predicate] | None:
@@ -93,16 +93,16 @@ class Matches:
         """The number of matching rows."""
         if self._criteria == ALL_ROWS:
             return len(self._table)
-        return self._found.count
+        return self._matches.count
 
     @cached_property
-    def _found(self) -> RowList | RowBitmap:
-        return find(self._table, self._criteria, self._table.order_by)
+    def _matches(self) -> RowList | RowBitmap:
+        return matching_rows(self._table, self._criteria, self._table.order_by)
 
     @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
-        return self._found.rows if isinstance(self._found, RowList) else self._mask.nonzero()[0]
+        return self._matches.rows if isinstance(self._matches, RowList) else self._mask.nonzero()[0]
 
     @cached_property
     def _others(self) -> _Numbers:
@@ -113,10 +113,10 @@ class Matches:
     def _mask(self) -> NDArray[np.bool_]:
         """For each row whether it matches."""
         spend(len(self._table))
-        if isinstance(self._found, RowBitmap):
-            return unpack(self._found.bitmap, len(self._table))
+        if isinstance(self._matches, RowBitmap):
+            return unpack(self._matches.bitmap, len(self._table))
         mask = np.zeros(len(self._table), np.bool_)
-        mask[self._found.rows] = True
+        mask[self._matches.rows] = True
         return mask
 
 

@@ -1,4 +1,4 @@
-"""The clusters of a table that answer a query, as features of GeoJSON."""
+"""The results of a query: a page, a whole file, or the clusters of a map."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -26,7 +26,7 @@ from service.engine.row_json import (
     json_list,
     shows_distances,
 )
-from service.engine.select import batches, find, ordered
+from service.engine.select import batches, matching_rows, ordered
 from service.engine.table import Table
 from service.model.envelope import CLOSING, OPENING, STORE_MEMBERS, wrap_clusters
 from service.model.query import ALL_ROWS, Criteria, Query
@@ -50,7 +50,7 @@ class Page(msgspec.Struct, frozen=True):
 
 def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
-    # Facets first: the rows found for them are put into any order.
+    # Facets first: their matching rows are cached, and put into any order.
     facets = _facets(table, query) if query.facets else UNSET
     descending = query.descending
     order = ordered(table, query, None if descending else query.page_num * query.limit)
@@ -93,7 +93,7 @@ def column_names(resource: Resource, query: Query) -> tuple[str, ...]:
     if not query.fields:
         return (*resource.columns, *((DISTANCE,) if shows_distances(query) else ()))
     attributes = [field.name for field in resource.attributes]
-    return tuple(name for each in query.fields for name in (attributes if each == ATTRIBUTES else [each]))
+    return tuple(name for member in query.fields for name in (attributes if member == ATTRIBUTES else [member]))
 
 
 def _csv(resource: Resource, table: Table, query: Query, order: Selection) -> Pieces:
@@ -149,14 +149,14 @@ def _properties(table: Table, clusters: Clusters, single: Positions) -> list[byt
 
 
 def _clusters(table: Table, query: Query) -> Clusters:
-    """Return the clusters. The rows found are cached without the box: a moved map reuses them."""
+    """Return the clusters. The matching rows are cached without the box: a moved map reuses them."""
     locations, box, zoom = table.locations, query.bbox, query.zoom
     if locations is None or not box or zoom is UNSET:
         raise ValueError("clusters need locations, a box and a zoom")
     criteria = Criteria(query.filters, terms=query.q or ())
     if criteria == ALL_ROWS:
         return cluster_all(locations, box, zoom)
-    found = find(table, criteria, Z_ORDER)
-    if isinstance(found, RowList):
-        return cluster_rows(locations, found.rows, box, zoom)
-    return cluster_bitmap(locations, found.bitmap, box, zoom)
+    matches = matching_rows(table, criteria, Z_ORDER)
+    if isinstance(matches, RowList):
+        return cluster_rows(locations, matches.rows, box, zoom)
+    return cluster_bitmap(locations, matches.bitmap, box, zoom)

@@ -46,14 +46,14 @@ def _records(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list
 
 
 def _some_members(record: dict[str, Raw], names: tuple[str, ...]) -> dict[str, object]:
-    found: dict[str, object] = {name: record[name] for name in names if name in record}
+    chosen: dict[str, object] = {name: record[name] for name in names if name in record}
     parts = [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
     if parts:
         attributes = _DECODE_ATTRIBUTES(record[ATTRIBUTES])
-        found[ATTRIBUTES] = {name: attributes[name] for name in parts}
-        if DISTANCE in found:
-            found[DISTANCE] = found.pop(DISTANCE)
-    return found
+        chosen[ATTRIBUTES] = {name: attributes[name] for name in parts}
+        if DISTANCE in chosen:
+            chosen[DISTANCE] = chosen.pop(DISTANCE)
+    return chosen
 
 
 def members(records: Iterable[Any], name: str) -> Iterator[bytes]:

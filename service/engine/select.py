@@ -43,8 +43,8 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
         return table.all_rows[sort_by]
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
-        found = table.found.get((criteria, table.order_by)) or _find(table, criteria, table.order_by)
-        selection = _in_order(table, found, sort_by)
+        matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria, table.order_by)
+        selection = _in_order(table, matches, sort_by)
         # The values of the criteria may be larger than the rows that they select.
         table.selections.put((criteria, sort_by), selection, selection.nbytes + criteria.nbytes)
     return selection
@@ -72,32 +72,32 @@ def _by_distance(table: Table, criteria: Criteria, point: Coordinates) -> Neares
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return DistanceOrder(locations, point)
-    found = table.found.get((criteria, DISTANCE))
-    if found is None:
-        found = _find(table, criteria, DISTANCE)
-        if isinstance(found, RowBitmap):
-            table.found.put((criteria, DISTANCE), found, found.nbytes + criteria.nbytes)
-    if isinstance(found, RowBitmap):
-        return DistanceOrder(locations, point, found)
-    return order_rows(locations, point, found)
+    matches = table.matches.get((criteria, DISTANCE))
+    if matches is None:
+        matches = _match(table, criteria, DISTANCE)
+        if isinstance(matches, RowBitmap):
+            table.matches.put((criteria, DISTANCE), matches, matches.nbytes + criteria.nbytes)
+    if isinstance(matches, RowBitmap):
+        return DistanceOrder(locations, point, matches)
+    return order_rows(locations, point, matches)
 
 
-def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+def matching_rows(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """Return the rows that match; many as a bitmap by position in an order. Recent ones are cached."""
-    found = table.found.get((criteria, order))
-    if found is None:
-        found = _find(table, criteria, order)
-        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
-    return found
+    matches = table.matches.get((criteria, order))
+    if matches is None:
+        matches = _match(table, criteria, order)
+        table.matches.put((criteria, order), matches, matches.nbytes + criteria.nbytes)
+    return matches
 
 
 def common_filters(table: Table, criteria: Criteria) -> list[Predicate] | None:
     """Return the conditions if all are filters whose values have bitmaps, else None."""
     if criteria != Criteria(criteria.filters):
         return None
-    found = predicates(table, criteria.filters)
-    filters = [each for each in found if isinstance(each, Predicate) and _is_common(table, each)]
-    return filters if len(filters) == len(found) else None
+    filters = predicates(table, criteria.filters)
+    common = [item for item in filters if isinstance(item, Predicate) and _is_common(table, item)]
+    return common if len(common) == len(filters) else None
 
 
 def intersection(
@@ -112,7 +112,8 @@ def intersection(
         table.bitmap(*key)
     if len(missing) > most_added:
         return None, most_added
-    return RowBitmap(reduce(np.bitwise_and, (_bitmap_of(table, each, order) for each in filters))), len(missing)
+    bitmaps = (_bitmap_of(table, predicate, order) for predicate in filters)
+    return RowBitmap(reduce(np.bitwise_and, bitmaps)), len(missing)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -120,34 +121,34 @@ def are_many(count: int, table: Table) -> bool:
     return is_dense(count, len(table))
 
 
-def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+def _match(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
 
-    Rows that were found before are only put into another order.
+    Rows that are cached in the default order are only put into another one.
     """
-    found = None if order == table.order_by else table.found.get((criteria, table.order_by))
-    if isinstance(found, RowBitmap):
+    matches = None if order == table.order_by else table.matches.get((criteria, table.order_by))
+    if isinstance(matches, RowBitmap):
         spend(len(table))
-        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
-    if found is not None:
-        return found
-    fewest, *others = conditions(table, criteria)
+        return RowBitmap(pack(unpack(matches.bitmap, len(table)).take(table.order(order))))
+    if matches is not None:
+        return matches
+    fewest, *remaining = conditions(table, criteria)
     if are_many(fewest.count, table):
-        return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
-    spend(fewest.count * (1 + len(others)))
+        return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *remaining), order)))
+    spend(fewest.count * (1 + len(remaining)))
     if order == DISTANCE and isinstance(fewest, Area):
-        return _find_inside(fewest, others)
+        return _match_inside(fewest, remaining)
     rows = fewest.rows()
-    for condition in others:
+    for condition in remaining:
         rows = rows[condition.matches(rows)]
     return RowList(rows)
 
 
-def _find_inside(area: Area, others: Sequence[Condition]) -> RowList:
+def _match_inside(area: Area, remaining: Sequence[Condition]) -> RowList:
     """Return the rows in an area that match other conditions, with their positions, to compute distances from."""
     positions = area.positions()
     rows = area.locations.order.take(positions)
-    for condition in others:
+    for condition in remaining:
         matching = condition.matches(rows).nonzero()[0]
         rows, positions = rows.take(matching), positions.take(matching)
     return RowList(rows, positions)
@@ -164,12 +165,12 @@ def _missing(table: Table, predicate: Predicate, order: str) -> list[tuple[str, 
     return [key for key in keys if not table.has_bitmap(*key)]
 
 
-def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selection:
+def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:
     column = table.columns[sort_by]
-    if isinstance(found, RowBitmap) and found.is_smaller_than_list:
+    if isinstance(matches, RowBitmap) and matches.is_smaller_than_list:
         kind = MarkedRows if sort_by == table.order_by else ScannedRows
-        return kind(found, column.order, column.non_null_count)
-    rows = found.rows if isinstance(found, RowList) else bit_positions(found.bitmap).astype(np.int32)
+        return kind(matches, column.order, column.non_null_count)
+    rows = matches.rows if isinstance(matches, RowList) else bit_positions(matches.bitmap).astype(np.int32)
     if sort_by == table.order_by:  # which the rows are numbered by
         return ListedRows(rows, int(rows.searchsorted(column.non_null_count)))
     codes = column.codes.take(rows)
@@ -188,11 +189,10 @@ def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
     """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest.
 
-    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two,
-    one of which is cached for the next.
+    In another order than that of the rows, a bitmap takes milliseconds of a million rows.
     """
     bitmaps: list[Bitmap] = []
-    rest: list[Condition] = []
+    uncached: list[Condition] = []
     most_added = _FEW_VALUES * len(conditions) if order == table.order_by else 1
     for condition in conditions:
         cached = None
@@ -204,8 +204,8 @@ def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[
         elif isinstance(condition, TermMatch) and order == table.order_by:
             bitmaps.append(condition.bitmap())
         else:
-            rest.append(condition)
-    return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
+            uncached.append(condition)
+    return [*bitmaps, _bitmap(table, uncached, order)] if uncached else bitmaps
 
 
 def _bitmap_of(table: Table, filtered: Predicate, order: str) -> Bitmap:

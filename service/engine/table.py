@@ -22,7 +22,7 @@ from service.model.records import DISTANCE
 # The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
 _SELECTION_BYTES: Final = 48 << 20
 _NEAREST_BYTES: Final = 32 << 20
-_FOUND_BYTES: Final = 16 << 20
+_MATCHES_BYTES: Final = 16 << 20
 _BITMAP_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
@@ -50,7 +50,7 @@ class Table:
     all_rows   sort field -> all rows, in that order
 
     It caches the last `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the
-    last rows `found` by criteria and order for orders by distance, for facets and for clusters, the last `facets` by
+    last `matches` by criteria and order for orders by distance, for facets and for clusters, the last `facets` by
     criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
     `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
@@ -74,7 +74,7 @@ class Table:
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
         self.nearest = BoundedCache[tuple[Criteria, Coordinates], NearestRows](_NEAREST_BYTES)
-        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
+        self.matches = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_MATCHES_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))

@@ -1,4 +1,4 @@
-"""The errors and warnings of one batch of records, and the number of warnings of its file."""
+"""Diagnostics of records, with their locations: by batch, and of columns that mark stores as closed."""
 
 from array import array
 from bisect import bisect_right

@@ -247,7 +247,7 @@ class PlainColumn(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str] | None = None) -> PlainColumn | None:
-    """Return the values and keys of cells of any kind but FLAG, each a text that is its own value, or empty.
+    """Return the values and keys of cells of any kind but FLAG, each a text in canonical form, or empty.
 
     None if any cell needs a closer check: it has control characters, unusual white space or a wrong type, is not a
     plain date-time, or is a number outside `bounds` (the keys of the minimum and maximum).

@@ -1,4 +1,4 @@
-"""An operation of the interface: the source of its documentation and its route."""
+"""Operations of the interface, which make its documentation and routes, and names of header fields."""
 
 from collections.abc import Mapping
 from http import HTTPStatus

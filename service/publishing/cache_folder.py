@@ -1,4 +1,4 @@
-"""The cache folder: compiled data, the last good copies of URLs, and which files were verified."""
+"""The cache folder, and the last good copies of URLs in it."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Files on this machine as a source: they are fetched once they stop changing (debounce)."""
+"""Files on this machine as a source, fetched once they stop changing (debounce), and markers of verified ones."""
 
 import asyncio
 import os
@@ -157,7 +157,7 @@ _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
 class VerifiedFiles:
-    """The verified files that a folder lists. Errors are ignored: a file that is not listed is verified again."""
+    """Marker files for verified baked files, named by signature. Without a readable marker, a file is verified."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -120,8 +120,8 @@ def _reason(error: BaseException, scheme: str) -> str | None:
     if kind := _KINDS.get(type(error).__name__):
         return kind
     for pattern, reason in _PATTERNS:
-        if found := re.search(pattern, message):
-            text = reason if isinstance(reason, str) else reason(found[1])
+        if match := re.search(pattern, message):
+            text = reason if isinstance(reason, str) else reason(match[1])
             return text.format(prefix=PREFIXES[scheme], credentials=f"no valid credentials: {_CREDENTIALS[scheme]}")
     return None
 

@@ -1,4 +1,4 @@
-"""The interface of a source, and the outcomes of a fetch."""
+"""The interface of a source, the outcomes of a fetch, and the messages of the compiler process."""
 
 import asyncio
 import shlex
@@ -61,7 +61,7 @@ class Source(Protocol):
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Write the data of the source into a new baked file, complete and verified, or verify one in place.
 
-        known  a fingerprint; returns None, and writes nothing, if the source still has it. "" matches no source
+        known  a fingerprint; returns None, and writes nothing, if the source still has it. "" forces a fetch
         check  raises `Rejected` for numbers of records that must not be served
 
         Raises `Rejected` if the content must not be served, `Unavailable` if it cannot be fetched now. The caller

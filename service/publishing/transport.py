@@ -115,6 +115,6 @@ def _check_room(file: FileIO, length: int) -> None:
 
 def _write(file: FileIO, piece: bytes) -> None:
     _check_room(file, len(piece))
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[file.write(rest) :]
+    remaining = memoryview(piece)
+    while remaining:
+        remaining = remaining[file.write(remaining) :]

@@ -1,4 +1,4 @@
-"""A batch: unchecked records of a file, by column."""
+"""Batches of unchecked records, by column, and the interface of the files that yield them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

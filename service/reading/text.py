@@ -1,4 +1,4 @@
-"""Decode texts to UTF-8: from UTF-16 with a byte order mark, or from an encoding with a declared name."""
+"""Texts of data files: copied, decompressed within bounds, and decoded to UTF-8."""
 
 import codecs
 import gzip

@@ -1,4 +1,4 @@
-"""The stores of a firm."""
+"""Fictional records: firms, and the stores of each."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The sockets that the service listens on."""
+"""The sockets that the service listens on, and the limit of file descriptors."""
 
 import errno
 import os

@@ -117,16 +117,17 @@ def _key_file_follower(plan: ServeSetup) -> KeyFileFollower | None:
 
 
 def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:
-    requested: list[int] = []  # reloads whose end was not reported
+    reload_requested = False
 
     async def on_publish(publication: Publication) -> None:
+        nonlocal reload_requested
         before = holder.generation  # not the snapshot, which would keep its data mapped
         await holder.update(publication, plan.workspace)
         if holder.current is not None and holder.generation != before:
             dataset = holder.current.dataset
             _log.info("serving %s, version %s", dataset, dataset.version)
-        if requested and not publisher.reload_pending and not holder.loading:
-            requested.clear()
+        if reload_requested and not publisher.reload_pending and not holder.loading:
+            reload_requested = False
             plan.manager.ready()
 
     publisher = Publisher(
@@ -139,8 +140,9 @@ def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> 
     )
 
     def reload() -> None:
+        nonlocal reload_requested
         plan.manager.reloading()
-        requested.append(signal.SIGHUP)
+        reload_requested = True
         publisher.reload()
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)

@@ -65,10 +65,10 @@ def test_facets_equal_a_naive_count_whatever_is_cached(table: Table, filters: Pa
         table.facets.clear()  # the rows found are kept
         assert ask(table, COMPANIES, pairs) == expected
         table.facets.clear()
-        table.found.clear()  # those in the order are kept
+        table.matches.clear()  # those in the order are kept
         assert ask(table, COMPANIES, pairs) == expected
         assert ask(table, COMPANIES, page_alone).data == expected.data
-        for cache in (table.facets, table.found, table.selections):
+        for cache in (table.facets, table.matches, table.selections):
             cache.clear()
 
 

@@ -163,7 +163,7 @@ def test_an_answer_does_not_depend_on_how_it_is_found(
         expected = scanned(2, (*pairs, ("facets", FACETS)))
         for clears in (True, False):
             if clears:
-                for cache in (table.found, table.selections, table.facets):
+                for cache in (table.matches, table.selections, table.facets):
                     cache.clear()
             assert ask(table, STORES, pairs).data == expected.data
             table.selections.clear()

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from service.engine.columns.column import StringArray, join_keys
 from service.engine.columns.selection import ListedRows
-from service.engine.select import find, select
+from service.engine.select import matching_rows, select
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.engine.text_index import TextIndexBuilder
@@ -103,7 +103,7 @@ def test_a_query_in_another_order_caches_a_bitmap_of_a_common_value_until_all_ar
     values = [("name", 0), ("domain", 0), ("domain", 1)]
     cached = []
     for _ in range(4):
-        table.found.clear()
-        assert find(table, criteria, "company_id").count == len(rows)
+        table.matches.clear()
+        assert matching_rows(table, criteria, "company_id").count == len(rows)
         cached.append(sum(table.has_bitmap(field, code, "company_id") for field, code in values))
     assert cached == [1, 2, 3, 3]

@@ -5,7 +5,7 @@ cache may leave out only what its owner holds and never changes. Errors are not 
 large as its request. At most, in MiB, where and what, by which key:
 
   72  web/pipeline/response_cache.py
-      recent answers, by the request line, of a document the path of its route; of the header fields whether
+      cached responses, by the request line, of a document the path of its route; of the header fields whether
       unknown parameters are errors, whether GeoJSON is preferred, the accepted codings and the expected
       versions (--response-cache, by default 64, and 8 of documents)
   96  engine/table.py
@@ -13,7 +13,7 @@ large as its request. At most, in MiB, where and what, by which key:
   64  engine/table.py
       nearest rows, by criteria, point
   32  engine/table.py
-      rows found for facets, for clusters and for orders by distance, by criteria, order
+      matching rows for facets, for clusters and for orders by distance, by criteria, order
    1  engine/geography/locations.py
       unit vectors of points, by point
    8  engine/table.py

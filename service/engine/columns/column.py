@@ -1,4 +1,4 @@
-"""A field of a table as a dictionary-encoded, order-preserving column."""
+"""Arrays of strings, and columns: the fields of a table, dictionary-encoded in the order of their values."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,7 +112,7 @@ class StringArray:
         return index if index < end and self[index] == string else None
 
     def bisect(self, string: bytes) -> int:
-        """Return the number of strings that sort before a string; the strings must be sorted."""
+        """Return the insertion index of a string, as `bisect_left`; the strings must be sorted."""
         step, sample = self._sparse_index
         position = max(bisect_left(sample, string) - 1, 0)
         return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))

@@ -1,4 +1,4 @@
-"""The rows that a query selects: found, and in order."""
+"""Bitmaps, and the rows that a query selects: as a set, and in order."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -86,15 +86,15 @@ def bit_positions(bitmap: Bitmap) -> NDArray[np.intp]:
         return _positions_by_byte(bitmap.view(np.uint8))
     if len(words) * _SPARSE > len(bitmap):
         return _positions(bitmap.view(np.uint8))
-    found = _positions(bitmap.take(words).view(np.uint8))
-    return (words << _WORD_SHIFT).take(found >> _WORD_SHIFT) + (found & _BIT)
+    hits = _positions(bitmap.take(words).view(np.uint8))
+    return (words << _WORD_SHIFT).take(hits >> _WORD_SHIFT) + (hits & _BIT)
 
 
 def _positions_by_byte(data: NDArray[np.uint8]) -> NDArray[np.intp]:
     used = (data != 0).nonzero()[0]
-    found = _positions(data.take(used))
-    firsts: NDArray[np.intp] = (used << _BYTE_SHIFT).take(found >> _BYTE_SHIFT)
-    return firsts + (found & _BYTE_BIT)
+    bits = _positions(data.take(used))
+    firsts: NDArray[np.intp] = (used << _BYTE_SHIFT).take(bits >> _BYTE_SHIFT)
+    return firsts + (bits & _BYTE_BIT)
 
 
 def _positions(data: NDArray[np.uint8]) -> NDArray[np.intp]:
@@ -174,8 +174,8 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
     def positions(self, start: int, stop: int) -> NDArray[np.intp]:
         """Return the positions of the rows of some ranks, without looking at others."""
         first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
-        found, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
-        return found[start - before : stop - before] + first * _WORD_BITS
+        hits, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
+        return hits[start - before : stop - before] + first * _WORD_BITS
 
     @cached_property
     def _before(self) -> NDArray[np.int32]:
@@ -250,14 +250,14 @@ class ListedRows(RankedRows):
 class MarkedRows(RankedRows):
     """A selection as the bitmap of its positions in the order of all rows, of which `non_null_count` have a value."""
 
-    __slots__ = ("_found", "_order")
+    __slots__ = ("_matches", "_order")
 
-    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(found.count, found.rank(non_null_count), found.nbytes)
-        self._found, self._order = found, order
+    def __init__(self, matches: RowBitmap, order: Rows, non_null_count: int) -> None:
+        super().__init__(matches.count, matches.rank(non_null_count), matches.nbytes)
+        self._matches, self._order = matches, order
 
     def _between(self, start: int, stop: int) -> Rows:
-        return self._order.take(self._found.positions(start, stop))
+        return self._order.take(self._matches.positions(start, stop))
 
 
 class ScannedRows(Selection):
@@ -267,18 +267,18 @@ class ScannedRows(Selection):
     positions in the order, which takes milliseconds of a million rows.
     """
 
-    __slots__ = ("_found", "_marked", "_non_null_count", "_order")
+    __slots__ = ("_marked", "_matches", "_non_null_count", "_order")
 
-    def __init__(self, found: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(found.count, 2 * found.nbytes)
-        self._found, self._order, self._non_null_count = found, order, non_null_count
+    def __init__(self, matches: RowBitmap, order: Rows, non_null_count: int) -> None:
+        super().__init__(matches.count, 2 * matches.nbytes)
+        self._matches, self._order, self._non_null_count = matches, order, non_null_count
         self._marked: MarkedRows | None = None
 
     def marked(self) -> MarkedRows:
         """Return the same selection as a bitmap of positions in the order."""
         if self._marked is None:
             spend(len(self._order))
-            by_row = unpack(self._found.bitmap, len(self._order))
+            by_row = unpack(self._matches.bitmap, len(self._order))
             self._marked = MarkedRows(RowBitmap(pack(by_row.take(self._order))), self._order, self._non_null_count)
         return self._marked
 
@@ -289,8 +289,8 @@ class ScannedRows(Selection):
 
     def _scanned(self, span: range, *, descending: bool) -> Rows | None:
         """Return the rows at the positions in `span`, None if too many others would have to be looked through."""
-        valued, others = self._order[: self._non_null_count], self._order[self._non_null_count :]
-        parts = (valued[::-1], others[::-1]) if descending else (valued, others)
+        valued, nulls = self._order[: self._non_null_count], self._order[self._non_null_count :]
+        parts = (valued[::-1], nulls[::-1]) if descending else (valued, nulls)
         if span.stop <= self.total - span.start:
             rows = self._first(parts, span.stop)
             return None if rows is None else rows[span.start : span.stop]
@@ -300,7 +300,7 @@ class ScannedRows(Selection):
 
     def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
         """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""
-        looked, most, found = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
+        looked, most, hits = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
         size = _FIRST_LOOK + 2 * number * len(self._order) // (self.total + 1)
         for part in parts:
             for start in numbers_from(0, size):
@@ -310,6 +310,6 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                found.append(rows[is_set(self._found.bitmap, rows)])
-                number -= len(found[-1])
-        return np.concatenate([*found, self._order[:0]])
+                hits.append(rows[is_set(self._matches.bitmap, rows)])
+                number -= len(hits[-1])
+        return np.concatenate([*hits, self._order[:0]])

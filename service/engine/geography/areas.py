@@ -134,17 +134,17 @@ class Area(msgspec.Struct, frozen=True, eq=False):
         """Return the positions of the rows inside."""
         spend(self.count)
         cover = self.cover()
-        found = cover.border.positions()[self.contains(cover.border.take)]
-        return np.concatenate((cover.inside.positions(), found)) if len(cover.inside.starts) else found
+        on_border = cover.border.positions()[self.contains(cover.border.take)]
+        return np.concatenate((cover.inside.positions(), on_border)) if len(cover.inside.starts) else on_border
 
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""
         spend(len(rows))
         positions = self.locations.places.take(rows)
-        located = positions < self.locations.count
-        there = positions[located]
-        located[located] = self.contains(lambda array: array.take(there, axis=0))
-        return located
+        inside = positions < self.locations.count
+        located = positions[inside]
+        inside[inside] = self.contains(lambda array: array.take(located, axis=0))
+        return inside
 
     def mask(self) -> Mask:
         """Return for each row whether it is inside."""

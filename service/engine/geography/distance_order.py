@@ -51,12 +51,12 @@ class DistanceOrder(RankedRows):
     The rows are those in a bitmap by position, or all. They are put into order page by page.
     """
 
-    __slots__ = ("_found", "_located", "_locations", "_point")
+    __slots__ = ("_located", "_locations", "_matches", "_point")
 
-    def __init__(self, locations: Locations, point: Coordinates, found: RowBitmap | None = None) -> None:
-        total = len(locations.order) if found is None else found.count
-        self._located = locations.count if found is None else found.rank(locations.count)
-        self._locations, self._point, self._found = locations, point, found
+    def __init__(self, locations: Locations, point: Coordinates, matches: RowBitmap | None = None) -> None:
+        total = len(locations.order) if matches is None else matches.count
+        self._located = locations.count if matches is None else matches.rank(locations.count)
+        self._locations, self._point, self._matches = locations, point, matches
         super().__init__(total, self._located, 0)
 
     def _between(self, start: int, stop: int) -> Rows:
@@ -67,8 +67,8 @@ class DistanceOrder(RankedRows):
             near = rows[ranks.start : ranks.stop]
         if not others:
             return near
-        order, found = self._locations.order, self._found
-        last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
+        order, matches = self._locations.order, self._matches
+        last = order[others.start : stop] if matches is None else order.take(matches.positions(others.start, stop))
         return np.concatenate((near, last))
 
     def nearest(self, number: int) -> "NearestRows | None":
@@ -80,12 +80,12 @@ class DistanceOrder(RankedRows):
 
     def listed(self) -> ListedRows:
         """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
-        locations, found = self._locations, self._found
-        if found is None:
+        locations, matches = self._locations, self._matches
+        if matches is None:
             rows, others = locations.order[: self._located], locations.order[self._located :]
             chords = locations.squared_chords(self._point, slice(self._located))
         else:
-            positions = found.positions(0, self.total)
+            positions = matches.positions(0, self.total)
             rows, others = np.split(locations.order.take(positions), [self._located])
             chords = locations.squared_chords(self._point, positions[: self._located])
         return ListedRows(np.concatenate((_by_distance(rows, chords)[0], others)), self._located)
@@ -129,16 +129,16 @@ class DistanceOrder(RankedRows):
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
                     spend(count)
-                    found = self._inside(near, radius)
-                    if len(found[0]) >= number:
-                        return found
-                    needed = max(needed, min(number * promised / (len(found[0]) + 1), _GROWTH * promised))
+                    nearest = self._inside(near, radius)
+                    if len(nearest[0]) >= number:
+                        return nearest
+                    needed = max(needed, min(number * promised / (len(nearest[0]) + 1), _GROWTH * promised))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
     def _far(self, number: int) -> tuple[Rows, Floats] | None:
-        """Return the positions of the nearest rows, at least a number of them, unless most are about as far away.
+        """Return the positions of the nearest rows, at least a number; None if distances are too similar to prune.
 
         The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
         """
@@ -159,8 +159,8 @@ class DistanceOrder(RankedRows):
     def _among(self, positions: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
         """Return which of some positions match and are within a distance on the unit sphere, and their chords."""
         spend(len(positions))
-        if self._found is not None:
-            positions = positions[is_set(self._found.bitmap, positions)]
+        if self._matches is not None:
+            positions = positions[is_set(self._matches.bitmap, positions)]
         chords = self._locations.squared_chords(self._point, positions)
         near = (chords <= distance * distance * _ROUNDED_UP).nonzero()[0]
         return positions.take(near), chords.take(near)
@@ -170,10 +170,10 @@ class DistanceOrder(RankedRows):
         chords = squared_chords(self._point, near.take(self._locations.points))
         inside = (chords <= squared_chord(radius)).nonzero()[0]
         positions, chords = near.positions().take(inside), chords.take(inside)
-        if self._found is None:
+        if self._matches is None:
             return positions, chords
-        matches = is_set(self._found.bitmap, positions)
-        return positions[matches], chords[matches]
+        are_matches = is_set(self._matches.bitmap, positions)
+        return positions[are_matches], chords[are_matches]
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
@@ -190,11 +190,11 @@ class DistanceOrder(RankedRows):
         Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
         spend(self._locations.count)
-        if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
-            return bit_positions(self._found.bitmap)[: self._located], ranks
+        if self._matches is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
+            return bit_positions(self._matches.bitmap)[: self._located], ranks
         nearness = self._locations.nearness(self._point)
-        if self._found is not None:  # farthest away is what does not match
-            np.copyto(nearness, np.inf, where=~unpack(self._found.bitmap, len(nearness)))
+        if self._matches is not None:  # farthest away is what does not match
+            np.copyto(nearness, np.inf, where=~unpack(self._matches.bitmap, len(nearness)))
         return _window(nearness, ranks, _PRECISION)
 
 
@@ -216,11 +216,11 @@ class NearestRows(ListedRows):
         return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
 
 
-def order_rows(locations: Locations, point: Coordinates, found: RowList) -> NearestRows:
+def order_rows(locations: Locations, point: Coordinates, matches: RowList) -> NearestRows:
     """Return rows in the order of their distance."""
-    spend(_SORTING * found.count)
-    rows, total, others = found.rows, found.count, _NO_ROWS
-    positions = locations.places.take(rows) if found.positions is None else found.positions
+    spend(_SORTING * matches.count)
+    rows, total, others = matches.rows, matches.count, _NO_ROWS
+    positions = locations.places.take(rows) if matches.positions is None else matches.positions
     if int(positions.max(initial=0)) >= locations.count:
         located = positions < locations.count
         rows, positions, others = rows[located], positions[located], rows[~located]

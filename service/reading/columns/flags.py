@@ -1,4 +1,4 @@
-"""Cells that say that a store is closed, in columns that no field is made of."""
+"""Open and closed stores: the words, dates and column names that say whether a store is open."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Find the delimiter of a CSV text, by what it says itself or from its header."""
+"""CSV as a table of texts: its rows, and its delimiter, as the text declares it or from its header."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The formats of data files, by file name extension. What opens them is in `openers.py`."""
+"""The formats of data files, by file name extension. `reading/files/records.py` opens them."""
 
 from typing import Final
 

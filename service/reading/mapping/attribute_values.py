@@ -19,7 +19,7 @@ _Parse: TypeAlias = Callable[[str], _Parsed]
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _URL: Final = re.compile(r"https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?", re.IGNORECASE)
-# Lines that are their own values.
+# Lines already in canonical form.
 _NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)?\n)*")
 _URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?)?\n)*")
 _MOST_BYTES: Final = 4  # of a character
@@ -74,7 +74,7 @@ class AttributeReader:
         return list(map(known.__getitem__, cells))
 
     def _are_plain(self, cells: Cells) -> bool:
-        """Return whether all cells are texts, or nothing, that are certainly their own values."""
+        """Return whether all cells are texts, or None, that are certainly in canonical form."""
         try:
             texts: Sequence[Any] = ["" if cell is None else cell for cell in cells]
             lines = "\n".join([*texts, ""])

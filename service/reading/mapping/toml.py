@@ -1,4 +1,4 @@
-"""Write texts as TOML that is safe to print."""
+"""TOML: reading it with errors that name the key, and writing texts that are safe to print."""
 
 import re
 import tomllib

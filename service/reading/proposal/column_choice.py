@@ -137,7 +137,7 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
             if field is not None and field not in chosen and name not in chosen.values():
                 chosen[field] = name
     geometry = dict(zip(_COORDINATES, (LATITUDE, LONGITUDE), strict=True))
-    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # not halves of two locations
+    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # a pair of one source
 
 
 def are_exchanged(columns: Mapping[str, ColumnSample], chosen: Mapping[str, str]) -> bool:

@@ -97,14 +97,14 @@ class ChunkedBody:
 
     def _skip_line(self, received: bytearray, start: int) -> int:
         """Parse a line and return its end; return its start if it is incomplete."""
-        found = received.find(_LINE_END, start + self._scanned)
-        end = len(received) if found < 0 else found + len(_LINE_END)
+        line_end = received.find(_LINE_END, start + self._scanned)
+        end = len(received) if line_end < 0 else line_end + len(_LINE_END)
         if self._line_bytes + end - start > MAX_BODY_LINE_BYTES:
             raise ContentTooLarge
-        if found < 0:
+        if line_end < 0:
             self._scanned = max(0, end - start - 1)  # the last byte may be the first of a line end
             return start
-        self._read(bytes(received[start:found]))
+        self._read(bytes(received[start:line_end]))
         self._line_bytes, self._scanned = self._line_bytes + end - start, 0
         return end
 

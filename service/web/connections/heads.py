@@ -1,4 +1,4 @@
-"""Heads of requests: found in the received bytes, and parsed by aiohttp's parser."""
+"""Heads of requests: delimited in the received bytes, and parsed by aiohttp's parser."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -78,9 +78,9 @@ class ParserRejection:
     def is_final(self, head: bytearray) -> bool:
         """Return whether the response depends on no further bytes, neither of the target nor of Accept fields."""
         if self._of_method and not self._is_request:
-            found = _END_OF_LINE.search(head, self._scanned)
+            line_end = _END_OF_LINE.search(head, self._scanned)
             self._scanned = len(head)
-            if found is None:
+            if line_end is None:
                 return len(head) >= MAX_LINE_BYTES
             self._is_request = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) is not None
         return not self._is_request
@@ -132,23 +132,23 @@ class HeadReader:
         """
         if not self.parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
             return reject(BadRequest(), b"")
-        found = received.find(_END, max(0, self.parsed - len(_END) + 1))
-        end = len(received) if found < 0 else found + len(_END)
+        head_end = received.find(_END, max(0, self.parsed - len(_END) + 1))
+        end = len(received) if head_end < 0 else head_end + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
         new = bytes(received[self.parsed : end])
-        self.last = b"" if self.parsed or found < 0 else new
+        self.last = b"" if self.parsed or head_end < 0 else new
         messages = self._parse(new)
         self.parsed = end
         self.held += _HELD_PER_BYTE * len(new) + _HELD_PER_LINE * new.count(b"\n")
         if self._rejection is not None:
-            final = found >= 0 or too_large or ended or self._rejection.is_final(received)
+            final = head_end >= 0 or too_large or ended or self._rejection.is_final(received)
             return self._rejection.reject(bytes(received[:end])) if final else None
         if too_large:
             return reject(HeaderFieldsTooLarge(), bytes(received[:end]))
-        if found < 0 and not messages:
+        if head_end < 0 and not messages:
             return None
         # The parser disagrees about where the head ends, or accepts `CONNECT ` without a target.
-        if found < 0 or len(messages) != 1 or messages[0][0].url is None:
+        if head_end < 0 or len(messages) != 1 or messages[0][0].url is None:
             return reject(BadRequest(), b"")
         del received[:end]
         self.parsed = self.held = self.line_end_bytes = 0

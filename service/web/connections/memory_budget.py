@@ -72,7 +72,7 @@ class MemoryBudget:
 
     def _make_room(self, last: Holder) -> None:
         """Drop idle connections, the one that has just been counted last of all."""
-        for holder in [each for each, _ in zip(self._sizes, range(_LOOKS), strict=False)]:
+        for holder in [holder for holder, _ in zip(self._sizes, range(_LOOKS), strict=False)]:
             if holder.is_reading():
                 self._count(holder, self._sizes[holder])  # no longer the longest idle
             else:

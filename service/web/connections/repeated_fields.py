@@ -20,7 +20,7 @@ _VARYING: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)" % ("|".join(VARYING).encod
 # Longer lines and fields are rare.
 _MAX_LINE_BYTES: Final = 2048
 _MAX_FIELD_BYTES: Final = 2048
-_METHODS: Final = {each.encode(): each for each in (hdrs.METH_GET, hdrs.METH_HEAD)}
+_METHODS: Final = {method.encode(): method for method in (hdrs.METH_GET, hdrs.METH_HEAD)}
 
 
 class RepeatedFields:

@@ -1,4 +1,4 @@
-"""The documents: /openapi.json, and /docs, an interactive page that loads nothing from other servers."""
+"""The documents: /, /openapi.json, /docs (an interactive page without foreign resources), the explorer."""
 
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache

@@ -1,4 +1,4 @@
-"""The probes: /health (liveness) and /ready (readiness)."""
+"""The probes /health (liveness) and /ready (readiness), and /metrics."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

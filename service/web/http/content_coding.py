@@ -135,10 +135,10 @@ CODINGS: Final = (
 def acceptable(*fields: str) -> tuple[Coding, ...]:
     """Return the codings that Accept-Encoding fields accept, the best first; identity if they accept none."""
     named = {_ALIASES.get(name, name): weight for name, weight in weights(fields).items()}
-    others = named.get(_ANY)
-    weighted = [(named.get(coding.token, others or 0.0), coding) for coding in CODINGS]
+    wildcard = named.get(_ANY)
+    weighted = [(named.get(coding.token, wildcard or 0.0), coding) for coding in CODINGS]
     # Unless refused, identity is acceptable; if not named, it comes last (RFC 9110 section 12.5.3).
-    plain = named.get(_IDENTITY, 0.0 if others == 0.0 else None)
+    plain = named.get(_IDENTITY, 0.0 if wildcard == 0.0 else None)
     if plain is None:
         return (*_ranked(weighted), IDENTITY)
     return _ranked([*weighted, (plain, IDENTITY)]) or (IDENTITY,)

@@ -68,8 +68,8 @@ class TrustedProxies:
         if self._is_empty or X_FORWARDED_FOR not in headers or not self._trusts_peer(peer):
             return own
         address = None
-        for each in _chain(headers.getall(X_FORWARDED_FOR)):
-            address = _address(each)
+        for element in _chain(headers.getall(X_FORWARDED_FOR)):
+            address = _address(element)
             if address is None or not self._trusts(address):
                 break
         return own if address is None else str(address)
@@ -104,7 +104,7 @@ def _network(text: str) -> Network:
 def _chain(fields: Iterable[str]) -> Iterable[str]:
     """Return the addresses that proxies added, the nearest first."""
     last = ",".join(fields).rsplit(",", MAX_PROXIES)[-MAX_PROXIES:]
-    return (each.strip(" \t") for each in reversed(last))
+    return (element.strip(" \t") for element in reversed(last))
 
 
 def _address(text: str) -> Address | None:

@@ -1,4 +1,4 @@
-"""Vary: the request fields that select a representation (RFC 9110 section 12.5.5)."""
+"""Header fields: encoding them as lines, reading lists with weights, preferences, and Vary."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,8 +50,8 @@ _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 def members(fields: Sequence[str]) -> Iterator[str]:
     """Return the first members of the lists in fields of one name; none if the fields exceed `MAX_CHARACTERS`."""
-    found = (member[0] for field in bounded_fields(fields) for member in _MEMBERS.finditer(field))
-    return islice(found, MAX_MEMBERS)
+    matches = (match[0] for field in bounded_fields(fields) for match in _MEMBERS.finditer(field))
+    return islice(matches, MAX_MEMBERS)
 
 
 def bounded_fields(fields: Sequence[str]) -> Sequence[str]:
@@ -64,20 +64,20 @@ def weights(fields: Sequence[str]) -> dict[str, float]:
 
     If a member is repeated, the higher weight wins. Members with an invalid weight are ignored.
     """
-    found: dict[str, float] = {}
+    weight_by_name: dict[str, float] = {}
     for member in members(fields):
         name, _, parameters = member.partition(";")
         name, weight = name.strip().lower(), _weight(f";{parameters}")
         if name and weight is not None:
-            found[name] = max(weight, found.get(name, 0.0))
-    return found
+            weight_by_name[name] = max(weight, weight_by_name.get(name, 0.0))
+    return weight_by_name
 
 
 def _weight(parameters: str) -> float | None:
-    found = _PARAMETERS.match(parameters)
-    if found is None:
+    match = _PARAMETERS.match(parameters)
+    if match is None:
         return 1.0
-    written = (found[1] or "").strip(_SPACE)
+    written = (match[1] or "").strip(_SPACE)
     return float(written) if _WEIGHT.fullmatch(written) else None
 
 

@@ -76,8 +76,8 @@ def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
 
 
 def _base(query: str, *without: str) -> str:
-    rest = _uri_query(query, without)
-    return f"?{rest}&{_PAGE_NUM}=" if rest else f"?{_PAGE_NUM}="
+    kept = _uri_query(query, without)
+    return f"?{kept}&{_PAGE_NUM}=" if kept else f"?{_PAGE_NUM}="
 
 
 def _uri_query(query: str, without: Sequence[str]) -> str:

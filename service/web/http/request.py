@@ -1,4 +1,4 @@
-"""Requests, as the application sees them."""
+"""Requests as the application sees them: line, query string and header fields."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property

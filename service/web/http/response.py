@@ -1,4 +1,4 @@
-"""A response: an answer encoded as HTTP/1.1, head and body."""
+"""Answers, streams, and responses: an answer encoded as HTTP/1.1, head and body."""
 
 from collections.abc import Callable, Iterator, Sequence
 from email.utils import formatdate
@@ -115,7 +115,7 @@ def _lines(*headers: tuple[str, str]) -> HeaderLines:
 
 
 _SERVER: Final = header_lines({hdrs.SERVER: f"store-directory/{__version__}"})
-_STARTS: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}{LINE_END}{_SERVER}" for each in HTTPStatus}
+_STARTS: Final = {status.value: f"HTTP/1.1 {status.value} {status.phrase}{LINE_END}{_SERVER}" for status in HTTPStatus}
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
 _SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).

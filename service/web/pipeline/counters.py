@@ -1,4 +1,4 @@
-"""Counters of requests, events and connections."""
+"""Metrics of a worker: requests, events, connections and keys; and of its process."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -244,8 +244,8 @@ class ProcessMetrics(Collector):
         families = dict[str, Metric]()
         for name, pid in self._slot.processes().items():
             labels = {} if self._slot.alone else {_LABEL: name}
-            for found in ProcessCollector(pid=partial(int, pid), registry=None).collect():
-                family = families.setdefault(found.name, Metric(found.name, found.documentation, found.type))
-                for sample in found.samples:
+            for metric in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+                family = families.setdefault(metric.name, Metric(metric.name, metric.documentation, metric.type))
+                for sample in metric.samples:
                     family.add_sample(sample.name, labels, sample.value)
         return families.values()

@@ -1,4 +1,4 @@
-"""The plan of an answer: everything that is decided before the body is made."""
+"""The plan of an answer: its identity, entity tags and headers; and its body, made and encoded."""
 
 import asyncio
 from abc import abstractmethod

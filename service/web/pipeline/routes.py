@@ -1,4 +1,4 @@
-"""Routes: what answers a path."""
+"""Routes: what answers a path, and how its parameters are parsed."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache

@@ -68,7 +68,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 @pytest.fixture
 async def maps(snapshots: SnapshotHolder, loading_client: Client, dataset: Dataset) -> Client:
     """Return a client of a service that serves `RECORDS`."""
-    for cache in (dataset.stores.found, dataset.stores.selections):
+    for cache in (dataset.stores.matches, dataset.stores.selections):
         cache.clear()
     await serve(snapshots, dataset)
     return loading_client
@@ -158,6 +158,6 @@ async def test_a_moved_map_finds_its_rows_once(
     conditions = [("is_open", "true"), ("country", "ca")]
     plain = (await cluster(maps, bbox=BOXES[1], more=conditions)).body
     await cluster(maps, more=conditions)
-    monkeypatch.setattr("service.engine.select._find", None)
+    monkeypatch.setattr("service.engine.select._match", None)
     assert (await cluster(maps, bbox=BOXES[1], more=conditions)).body == plain
     assert snapshots.current is not None
