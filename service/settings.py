@@ -7,258 +7,157 @@ variable, the key of the settings file, error messages and `serve --help` are al
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-import msgspec
-from msgspec import inspect
+from msgspec import Meta, Struct
 
 from service.dataset import InvalidRecords, ReadOptions, Safeguards
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
-Group: TypeAlias = Literal["Data", "Listening", "Access", "Limits", "HTTP", "Logging"]
-_LONGEST: Final = 100  # bits of a number that is quoted
-_PARSERS: Final[dict[type[inspect.Type], Callable[[Any], Any]]] = {inspect.IntType: int, inspect.FloatType: float}
+HIGHEST_PORT: Final = 65535
+MAX_CONNECTIONS: Final = 10_000  # of one process, unless its descriptor limit is lower
+_YEAR_SECONDS: Final = 366 * 86_400
+_MANY: Final = 10**9
 
 
-class Help(msgspec.Struct, frozen=True):
-    """A setting in `--help`: its group, metavar and effect, and a default that no value expresses."""
+class Help(Struct, frozen=True):
+    """A setting in `--help`: its effect, a metavar if the type's does not fit, a default that no value expresses."""
 
-    group: Group
-    metavar: str
     effect: str
+    metavar: str = ""
     default: str = ""
 
 
-class Setting(msgspec.Struct, frozen=True):
-    """A setting: its name in Python, its type, annotated with ranges and `Help`, and its default."""
-
-    name: str
-    type: Any
-    default: object
-
-    @property
-    def help(self) -> Help:
-        """Its description in `--help`."""
-        return next(each for each in self.type.__metadata__ if isinstance(each, Help))
-
-    @property
-    def key(self) -> str:
-        """Key in the settings file: `api-key`."""
-        return self.name.replace("_", "-")
-
-    @property
-    def option(self) -> str:
-        """Command-line option: `--api-key`."""
-        return f"--{self.key}"
-
-    @property
-    def variable(self) -> str:
-        """Environment variable: `STORE_DIRECTORY_API_KEY`."""
-        return ENVIRONMENT_PREFIX + self.name.upper()
-
-    @property
-    def default_text(self) -> str:
-        """The default in words: "8080"; "" for a flag, or if nothing is done by default."""
-        if self.help.default or isinstance(self.default, bool | tuple | None):
-            return self.help.default
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
-
-    @property
-    def types(self) -> tuple[inspect.Type, ...]:
-        """The types of value: one, or several of a union; never None."""
-        kind = inspect.type_info(self.type)
-        kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-        return tuple(each for each in kinds if not isinstance(each, inspect.NoneType))
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether the setting is true or false."""
-        return isinstance(self.types[0], inspect.BoolType)
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the setting takes several texts."""
-        return isinstance(self.types[0], inspect.VarTupleType)
-
-    def mismatch(self, value: object) -> str:
-        """Return the error message for a value that is not accepted; it quotes no list, which may hold keys."""
-        is_long = isinstance(value, int) and value.bit_length() > _LONGEST  # Python may refuse to convert it
-        quotable = isinstance(value, str | int | float) and not self.is_list and not is_long
-        quoted = str(value).lower() if isinstance(value, bool) else repr(value) if quotable else ""
-        accepted = " or ".join(map(_describe, self.types))
-        return f"must be {accepted}" + (f", not {quoted}" if quotable else "")
-
-    def check(self, value: object) -> None:
-        """Raise ValueError if a value is not accepted."""
-        texts = value if isinstance(value, list) else [value]
-        if any("\0" in text for text in texts if isinstance(text, str)):
-            raise ValueError("a text cannot contain the character NUL")
-        try:
-            msgspec.convert(value, self.type)
-        except msgspec.ValidationError as error:
-            raise ValueError(self.mismatch(value)) from error
-
-    def parse(self, text: Any) -> Any:
-        """Return the value of a text, or of a value from the settings file; raise ValueError if it is not accepted."""
-        for kind in self.types:
-            with suppress(ValueError):
-                value = _PARSERS.get(type(kind), str)(text)
-                self.check(value)
-                return value
-        raise ValueError(self.mismatch(text))
+def _whole(metavar: str, least: int, most: int) -> Meta:
+    return Meta(ge=least, le=most, title=metavar, description=f"a whole number from {least} to {most}")
 
 
-def _describe(kind: inspect.Type) -> str:
-    match kind:
-        case inspect.BoolType():
-            words = "true or false"
-        case inspect.IntType(ge=least, le=most):
-            words = "a whole number" + _describe_range(least, most)
-        case inspect.FloatType(gt=above, ge=least, le=most):
-            words = "a number" + _describe_range(least, most, above=above)
-        case inspect.LiteralType(values=values):
-            words = " or ".join(map(repr, values))
-        case inspect.EnumType(cls=choices):
-            words = " or ".join(repr(choice.value) for choice in choices)
-        case inspect.VarTupleType():
-            words = 'a list such as ["one", "two"]'
-        case _:
-            words = "a non-empty text"
-    return words
+_COUNT: Final = _whole("N", 1, _MANY)
+
+# The description of a type says in error messages what is accepted; its title is the metavar.
+Flag: TypeAlias = Annotated[bool, Meta(description="true or false")]
+Text: TypeAlias = Annotated[str, Meta(min_length=1, description="a non-empty text")]
+Texts: TypeAlias = Annotated[tuple[str, ...], Meta(description='a list such as ["one", "two"]')]
+Count: TypeAlias = Annotated[int, _whole("N", 0, _MANY)]
+PositiveCount: TypeAlias = Annotated[int, _COUNT]
+Port: TypeAlias = Annotated[int, _whole("PORT", 0, HIGHEST_PORT)]
+Mebibytes: TypeAlias = Annotated[int, _whole("MIB", 0, 1 << 20)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1, title="SHARE", description="a number from 0 to 1")]
+Seconds: TypeAlias = Annotated[
+    float, Meta(ge=0, le=_YEAR_SECONDS, title="SECONDS", description=f"a number from 0 to {_YEAR_SECONDS}")
+]
+PositiveSeconds: TypeAlias = Annotated[
+    float, Meta(gt=0, le=_YEAR_SECONDS, title="SECONDS", description=f"a number above 0 and up to {_YEAR_SECONDS}")
+]
+Workers: TypeAlias = Annotated[
+    PositiveCount | Literal["auto"], Meta(title="N|auto", description=f"{_COUNT.description} or 'auto'")
+]
+Invalid: TypeAlias = Annotated[InvalidRecords, Meta(title="refuse|skip", description="'refuse' or 'skip'")]
+LogFormat: TypeAlias = Annotated[Literal["text", "json"], Meta(title="text|json", description="'text' or 'json'")]
+# The first setting of each section of `--help`.
+SECTIONS: Final = {
+    "data": "Data",
+    "host": "Listening",
+    "api_key": "Access",
+    "max_connections": "Limits",
+    "cache_control": "HTTP",
+    "access_log": "Logging",
+}
 
 
-def _describe_range(least: float | None, most: float | None, *, above: float | None = None) -> str:
-    start = f"from {least:.0f} to" if above is None else f"above {above:.0f} and up to"
-    return f" {start} {most:.0f}"
-
-
-HIGHEST_PORT: Final = 65535
-# Open connections of one process, unless its descriptor limit is lower.
-MAX_CONNECTIONS: Final = 10_000
-_YEAR_SECONDS: Final = 366 * 86_400
-
-_MAX_CONNECTIONS: Final = f"{MAX_CONNECTIONS}, or fewer if the descriptor limit is lower"
-
-Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
-Texts: TypeAlias = tuple[str, ...]
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
-PositiveCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**9)]
-Port: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)]
-Mebibytes: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
-Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=_YEAR_SECONDS)]
-PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=_YEAR_SECONDS)]
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(Struct, frozen=True, kw_only=True):
     """The settings of a run. "", () and None mean: not set."""
 
     data: Annotated[
         Text,
         Help(
-            "Data",
-            "DIR|FILE|URL",
             "Serve this folder, data file, zip archive or baked file, or the URL (http, https, s3, gs, az) of a baked "
             "file, or of a folder with a manifest: URL/.",
+            "DIR|FILE|URL",
             "the bundled data",
         ),
     ] = ""
     mapping: Annotated[
-        Text,
-        Help("Data", "FILE|PRESET", "Map columns to fields by this file or preset.", "mapping.toml in the folder"),
+        Text, Help("Map columns to fields by this file or preset.", "FILE|PRESET", "mapping.toml in the folder")
     ] = ""
-    encoding: Annotated[
-        Text, Help("Data", "NAME", "Read CSV files in this encoding, such as windows-1252.", "UTF-8")
-    ] = ""
-    invalid: Annotated[
-        InvalidRecords, Help("Data", "refuse|skip", "Reject a data set with invalid records, or skip those records.")
-    ] = InvalidRecords.REFUSE
-    min_stores: Annotated[Count, Help("Data", "N", "Reject data with fewer stores.")] = Safeguards().min_stores
-    max_skipped: Annotated[
-        Share, Help("Data", "SHARE", "Reject data if more than this share of its records (0 to 1) is skipped.")
-    ] = Safeguards().max_skipped
+    encoding: Annotated[Text, Help("Read CSV files in this encoding, such as windows-1252.", "NAME", "UTF-8")] = ""
+    invalid: Annotated[Invalid, Help("Reject a data set with invalid records, or skip those records.")] = (
+        InvalidRecords.REFUSE
+    )
+    min_stores: Annotated[Count, Help("Reject data with fewer stores.")] = Safeguards().min_stores
+    max_skipped: Annotated[Share, Help("Reject data if more than this share of its records (0 to 1) is skipped.")] = (
+        Safeguards().max_skipped
+    )
     max_shrink: Annotated[
-        Share, Help("Data", "SHARE", "Reject a reload that loses more than this share (0 to 1) of stores or companies.")
+        Share, Help("Reject a reload that loses more than this share (0 to 1) of stores or companies.")
     ] = Safeguards().max_shrink
-    poll: Annotated[
-        PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
-    ] = 10.0
+    poll: Annotated[PositiveSeconds, Help("Check the source this often, in addition to file system events.")] = 10
     no_copy: Annotated[
-        bool,
+        Flag,
         Help(
-            "Data",
-            "",
             "Map a baked file in place, which must only be replaced by rename: truncating it kills the service, "
-            "overwriting it changes responses but not their entity tags.",
+            "overwriting it changes responses but not their entity tags."
         ),
     ] = False
-    compile_timeout: Annotated[
-        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling data files after this long and retry later.")
-    ] = 900.0
-    max_stale: Annotated[
-        PositiveSeconds | None,
-        Help("Data", "SECONDS", "Return 503 from /ready when the data is unconfirmed for this long.", "never"),
-    ] = None
+    compile_timeout: Annotated[PositiveSeconds, Help("Abort compiling data files after this long and retry later.")] = (
+        900
+    )
+    max_stale: (
+        Annotated[
+            PositiveSeconds, Help("Return 503 from /ready when the data is unconfirmed for this long.", default="never")
+        ]
+        | None
+    ) = None
     cache: Annotated[
-        Text, Help("Data", "DIR", "Keep compiled data and copies of URLs in this folder.", "the user's cache folder")
+        Text, Help("Keep compiled data and copies of URLs in this folder.", "DIR", "the user's cache folder")
     ] = ""
 
-    host: Annotated[Text, Help("Listening", "HOST", "Listen on this address.")] = "127.0.0.1"
-    port: Annotated[Port, Help("Listening", "PORT", "Listen on this port; 0 picks a free one.")] = 8080
-    uds: Annotated[Text, Help("Listening", "PATH", "Listen on this Unix socket instead of host and port.")] = ""
-    admin: Annotated[
-        Text, Help("Listening", "HOST:PORT", "Serve /health, /ready and /metrics on this address only.")
-    ] = ""
+    host: Annotated[Text, Help("Listen on this address.", "HOST")] = "127.0.0.1"
+    port: Annotated[Port, Help("Listen on this port; 0 picks a free one.")] = 8080
+    uds: Annotated[Text, Help("Listen on this Unix socket instead of host and port.", "PATH")] = ""
+    admin: Annotated[Text, Help("Serve /health, /ready and /metrics on this address only.", "HOST:PORT")] = ""
     trusted_proxy: Annotated[
-        Texts,
-        Help("Listening", "NETWORK|unix", "Trust client addresses from this proxy; unix is any on --uds. Repeatable."),
+        Texts, Help("Trust client addresses from this proxy; unix is any on --uds. Repeatable.", "NETWORK|unix")
     ] = ()
-    workers: Annotated[
-        PositiveCount | Literal["auto"], Help("Listening", "N|auto", "Run N worker processes; auto: one per CPU core.")
-    ] = 1
-    drain: Annotated[
-        Seconds, Help("Listening", "SECONDS", "Keep serving for this long after SIGTERM; /ready returns 503 meanwhile.")
-    ] = 0.0
+    workers: Annotated[Workers, Help("Run N worker processes; auto: one per CPU core.")] = 1
+    drain: Annotated[Seconds, Help("Keep serving for this long after SIGTERM; /ready returns 503 meanwhile.")] = 0
 
-    api_key: Annotated[Texts, Help("Access", "KEY", "Accept this API key. Repeatable.", "a new key for this run")] = ()
+    api_key: Annotated[Texts, Help("Accept this API key. Repeatable.", "KEY", "a new key for this run")] = ()
     key_file: Annotated[
-        Text, Help("Access", "FILE", "Accept the keys of this file (see `keys new`), and follow its changes.")
+        Text, Help("Accept the keys of this file (see `keys new`), and follow its changes.", "FILE")
     ] = ""
-    no_auth: Annotated[bool, Help("Access", "", "Accept requests without an API key.")] = False
+    no_auth: Annotated[Flag, Help("Accept requests without an API key.")] = False
 
-    max_connections: Annotated[
-        PositiveCount | None,
-        Help("Limits", "N", "Accept N connections per process; reject others with 503.", _MAX_CONNECTIONS),
-    ] = None
-    response_cache: Annotated[
-        Mebibytes, Help("Limits", "MIB", "Cache this many MiB of responses per process; 0 disables it.")
-    ] = 64
-    rate_store: Annotated[Text, Help("Limits", "URL", "Share request rate limits across processes in this Redis.")] = ""
+    max_connections: (
+        Annotated[
+            PositiveCount,
+            Help(
+                "Accept N connections per process; reject others with 503.",
+                default=f"{MAX_CONNECTIONS}, or fewer if the descriptor limit is lower",
+            ),
+        ]
+        | None
+    ) = None
+    response_cache: Annotated[Mebibytes, Help("Cache this many MiB of responses per process; 0 disables it.")] = 64
+    rate_store: Annotated[Text, Help("Share request rate limits across processes in this Redis.", "URL")] = ""
     rate_limit_fields: Annotated[
-        bool, Help("Limits", "", "Send RateLimit headers with what is left of the key's request rate limit.")
+        Flag, Help("Send RateLimit headers with what is left of the key's request rate limit.")
     ] = False
 
-    cache_control: Annotated[Text, Help("HTTP", "VALUE", "Send this Cache-Control header with data.")] = (
-        "private, no-cache"
-    )
+    cache_control: Annotated[Text, Help("Send this Cache-Control header with data.", "VALUE")] = "private, no-cache"
     cors_origin: Annotated[
-        Texts, Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * allows any. Repeatable.")
+        Texts, Help("Let web pages of this origin read responses; * allows any. Repeatable.", "ORIGIN")
     ] = ()
-    no_explorer: Annotated[bool, Help("HTTP", "", "Do not serve /explorer, the page for people.")] = False
-    tiles: Annotated[
-        Text, Help("HTTP", "URL", "Show map tiles of this URL in /explorer: https://host/{z}/{x}/{y}.png.")
-    ] = ""
-    tiles_attribution: Annotated[Text, Help("HTTP", "TEXT", "Name the source of the tiles on the map.")] = ""
-    server_timing: Annotated[bool, Help("HTTP", "", "Send each response's latency in a Server-Timing header.")] = False
+    no_explorer: Annotated[Flag, Help("Do not serve /explorer, the page for people.")] = False
+    tiles: Annotated[Text, Help("Show map tiles of this URL in /explorer: https://host/{z}/{x}/{y}.png.", "URL")] = ""
+    tiles_attribution: Annotated[Text, Help("Name the source of the tiles on the map.", "TEXT")] = ""
+    server_timing: Annotated[Flag, Help("Send each response's latency in a Server-Timing header.")] = False
 
     access_log: Annotated[
-        Text, Help("Logging", "FILE", "Write one line of JSON per request to this file; - is standard output.")
+        Text, Help("Write one line of JSON per request to this file; - is standard output.", "FILE")
     ] = ""
-    log_format: Annotated[
-        Literal["text", "json"], Help("Logging", "text|json", "Write the log as text or as JSON.")
-    ] = "text"
+    log_format: Annotated[LogFormat, Help("Write the log as text or as JSON.")] = "text"
 
     @property
     def safeguards(self) -> Safeguards:
@@ -282,8 +181,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Return settings of values by name; those that are None or () are not set. Raises msgspec's ValidationError."""
-    return msgspec.convert({name: value for name, value in values.items() if value not in (None, ())}, Settings)
+    """Return settings of values of their types by name; those that are None or () are not set."""
+    return Settings(**{name: value for name, value in values.items() if value not in (None, ())})
 
 
 def _cores() -> int:
@@ -291,13 +190,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-SETTINGS: Final = {
-    field.name: Setting(field.name, field.type, field.default) for field in msgspec.structs.fields(Settings)
-}
-
-
 ANY_ORIGIN: Final = "*"
-_HIGHEST_PORT: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # An origin as browsers write it: a scheme, a host and an optional port (RFC 6454 section 6.2).
 _HOST: Final = r"[a-z0-9._~!$&'()+;=%-]+|\[[0-9a-f:.]+\]"
@@ -321,7 +214,7 @@ def parse_origin(text: str) -> str:
     if origin == ANY_ORIGIN:
         return origin
     written = _ORIGIN.fullmatch(origin)
-    if written is None or int(written["port"] or 0) > _HIGHEST_PORT:
+    if written is None or int(written["port"] or 0) > HIGHEST_PORT:
         raise ValueError(f"{text!r} is not an origin: write https://shop.example, without a path, or *")
     default = _DEFAULT_PORTS.get(written["scheme"])
     return origin.removesuffix(f":{default}") if default and written["port"] else origin

@@ -11,7 +11,7 @@ from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import check_projection
 from service.commands.errors import dataset_error
-from service.commands.options import DATA, TARGET, SettingOption, Target, check_read_options, check_target, local_file
+from service.commands.options import DATA, SETTINGS, TARGET, Target, check_read_options, check_target, local_file
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
 from service.model.records import COMPANIES, STORES
@@ -43,7 +43,7 @@ class _Size(click.ParamType[int]):
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
-@click.command(params=[SettingOption(name) for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
+@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
 @DATA
 @TARGET
 @click.option(

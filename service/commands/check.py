@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from service.commands.errors import spool_error
-from service.commands.options import DATA, SettingOption, check_read_options
+from service.commands.options import DATA, SETTINGS, check_read_options
 from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX
@@ -58,7 +58,7 @@ _COLUMNS: Final = 57  # of a value: with the longest name of a field, a line fit
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow"}
 
 
-@click.command(params=[SettingOption(name) for name in ("mapping", "encoding")])
+@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding")])
 @DATA
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.pass_context

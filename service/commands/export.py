@@ -11,8 +11,8 @@ from service.baking.layout import DamagedFile
 from service.commands.errors import dataset_error
 from service.commands.options import (
     DATA,
+    SETTINGS,
     TARGET,
-    SettingOption,
     Target,
     check_read_options,
     check_target,
@@ -42,7 +42,7 @@ _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}
 
 @click.command(
     params=[
-        *(SettingOption(name) for name in ("mapping", "encoding", "invalid")),
+        *(SETTINGS[name] for name in ("mapping", "encoding", "invalid")),
         click.Option(
             ["--resource"],
             type=click.Choice(list(_RESOURCES)),

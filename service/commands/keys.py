@@ -30,12 +30,12 @@ from service.access.token_bucket import MAX_REQUESTS, parse_rate
 from service.commands.errors import key_file_error
 from service.model.kinds import format_instant, parse_instant
 from service.model.operation import KEY_HEADER
-from service.settings import SETTINGS
+from service.settings import ENVIRONMENT_PREFIX
 
 _key_file: Final = click.option(
     "--key-file",
     metavar="FILE",
-    envvar=SETTINGS["key_file"].variable,
+    envvar=f"{ENVIRONMENT_PREFIX}KEY_FILE",
     show_envvar=True,
     required=True,
     type=click.Path(readable=False, path_type=Path),

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from service.commands.errors import spool_error
-from service.commands.options import DATA, SettingOption, check_read_options
+from service.commands.options import DATA, SETTINGS, check_read_options
 from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
@@ -19,7 +19,7 @@ from service.reading.proposal.proposal import find_table_options, options_as_tom
 from service.settings import make_settings
 
 
-@click.command(params=[SettingOption("encoding")])
+@click.command(params=[SETTINGS["encoding"]])
 @DATA
 def mapping(data: Path, **values: Any) -> None:
     """Propose a mapping for the stores in DATA: print the text of a mapping.toml to check and to complete.

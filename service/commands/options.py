@@ -3,19 +3,21 @@
 import logging
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin
 
 import click
+import msgspec
 from click.core import ParameterSource
+from msgspec.structs import FieldInfo, fields
 
 from service.publishing.object_store import ObjectUrl, StoreError, open_store, parse_object_url, upload
 from service.reading.files.data_signature import is_file
 from service.reading.text import parse_encoding
-from service.settings import ENVIRONMENT_PREFIX, SETTINGS, Settings
+from service.settings import ENVIRONMENT_PREFIX, SECTIONS, Settings
 from service.texts import did_you_mean
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -27,49 +29,104 @@ def bundled_folder(name: str, *, package: Path = _PACKAGE) -> Path:
     return installed if installed.is_dir() else package.parent / name
 
 
-class BadSettings(Exception):
-    """A settings file that cannot be used. The message says why and quotes no API key."""
+# Kubernetes sets variables for each Service; those of a Service named store-directory have our prefix.
+_SERVICE_LINK: Final = "tcp://"
+_SERVICE_LINK_HINT: Final = (
+    "; Kubernetes sets this variable for a Service named store-directory: rename the Service, "
+    "or set enableServiceLinks: false in the Pod"
+)
+_LONGEST: Final = 100  # bits of a number that is quoted
+_log = logging.getLogger(__name__)
+
+
+class SettingOption(click.Option):
+    """The option of a field of `Settings`. Its errors say where the value comes from and which values are accepted."""
+
+    def __init__(self, field: FieldInfo) -> None:
+        self.key = field.name.replace("_", "-")
+        # The type without None, which says: not set.
+        self.kind = next(each for each in (field.type, *get_args(field.type)) if get_origin(each) is Annotated)
+        *metas, words = self.kind.__metadata__
+        self.accepted: str = metas[-1].description
+        is_flag, is_list = isinstance(field.default, bool), isinstance(field.default, tuple)
+        default = words.default or ("" if is_flag or is_list or field.default is None else str(field.default))
+        super().__init__(
+            [f"--{self.key}"],
+            type=bool if is_flag else str if is_list else self.parse,
+            is_flag=is_flag,
+            default=None,
+            multiple=is_list,
+            metavar=words.metavar or metas[-1].title,
+            help=words.effect + (f"  [default: {default}]" if default else ""),
+        )
+
+    def parse(self, value: Any) -> Any:
+        """Return the value of a text, or of a value of the settings file; raise ValueError if it is not accepted."""
+        for read in (str, float, int):
+            with suppress(ValueError, msgspec.ValidationError):
+                return msgspec.convert(read(value), self.kind)
+        raise ValueError(self.mismatch(value))
+
+    def mismatch(self, value: object) -> str:
+        """Return the error message for a value that is not accepted; it quotes no list, which may hold keys."""
+        is_long = isinstance(value, int) and value.bit_length() > _LONGEST  # Python may refuse to convert it
+        if self.multiple or is_long or not isinstance(value, str | int | float):
+            return f"must be {self.accepted}"
+        return f"must be {self.accepted}, not {str(value).lower() if isinstance(value, bool) else repr(value)}"
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value in its type; raise a usage error if it is not accepted."""
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
+            raise click.UsageError(f"{setting_source(self.name)}: {self.mismatch(value)}{hint}") from error
+
+
+SETTINGS: Final = {field.name: SettingOption(field) for field in fields(Settings)}
+_FILE: Final = "settings file"
+
+
+def load_settings_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
+    """Use the values of a settings file for settings that have neither option nor environment variable."""
+    if file is not None:
+        context.meta[_FILE] = file
+        context.default_map = read_settings(file)
 
 
 def read_settings(file: Path) -> dict[str, Any]:
     """Return the values of a TOML file by setting name; `api-key` and `api_key` are the same.
 
-    Raises `BadSettings` if the file cannot be read, or lists every unknown key and every value that is not accepted.
+    Raises a usage error if the file cannot be read, or with every unknown key and every value that is not accepted.
     """
+    values, errors = dict[str, Any](), list[str]()
+    for key, value in _read_toml(file).items():
+        name = key.replace("-", "_")
+        if name in values:
+            errors.append(f"{key} is set twice, with a dash and with an underscore")
+        elif name not in SETTINGS:
+            errors.append(_unknown(key, value))
+        elif error := _error(SETTINGS[name], value):
+            errors.append(f"{key} (--{SETTINGS[name].key}): {error}")
+        values[name] = value
+    if errors:
+        raise click.UsageError("\n".join(f"{file}: {error}" for error in errors))
+    return values
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(file.read_text("utf-8-sig"))
+        return tomllib.loads(file.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         hint = '; write texts in quotes, as in host = "127.0.0.1"' if "Invalid value" in str(error) else ""
-        raise BadSettings(f"{file}: invalid TOML: {error}{hint}") from error
-    except UnicodeDecodeError as error:
-        raise BadSettings(f"{file}: the file is not UTF-8: save it as UTF-8") from error
-    except (ValueError, RecursionError) as error:  # of tomllib
-        raise BadSettings(f"{file}: a number is too long, or a value is nested too deeply") from error
+        why = f"invalid TOML: {error}{hint}"
+    except UnicodeDecodeError:
+        why = "the file is not UTF-8: save it as UTF-8"
+    except (ValueError, RecursionError):  # of tomllib
+        why = "a number is too long, or a value is nested too deeply"
     except OSError as error:
-        raise BadSettings(f"{file}: {error.strerror}") from error
-    if errors := list(_errors(values)):
-        raise BadSettings("\n".join(f"{file}: {error}" for error in errors))
-    return {_name(key): value for key, value in values.items()}
-
-
-def _errors(values: Mapping[str, Any]) -> Iterator[str]:
-    names = set()
-    for key, value in values.items():
-        name = _name(key)
-        if name in names:
-            yield f"{key} is set twice, with a dash and with an underscore"
-        elif (setting := SETTINGS.get(name)) is None:
-            yield _unknown(key, value)
-        else:
-            try:
-                setting.check(value)
-            except ValueError as error:
-                yield f"{key} ({setting.option}): {error}"
-        names.add(name)
-
-
-def _name(key: str) -> str:
-    return key.replace("-", "_")
+        why = f"{error.strerror}"
+    raise click.UsageError(f"{file}: {why}")
 
 
 def _unknown(key: str, value: object) -> str:
@@ -80,105 +137,64 @@ def _unknown(key: str, value: object) -> str:
     return f"unknown setting {key}{hint}"
 
 
-_FILE: Final = "settings file"
-# Kubernetes sets variables for each Service; those of a Service named store-directory have our prefix.
-_SERVICE_LINK: Final = "tcp://"
-_SERVICE_LINK_HINT: Final = (
-    "; Kubernetes sets this variable for a Service named store-directory: rename the Service, "
-    "or set enableServiceLinks: false in the Pod"
-)
-_log = logging.getLogger(__name__)
+def _error(setting: SettingOption, value: object) -> str:
+    """Return why a value is not accepted, or ""."""
+    if any("\0" in text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)):
+        return "a text cannot contain the character NUL"
+    try:
+        msgspec.convert(value, setting.kind)
+    except msgspec.ValidationError:
+        return setting.mismatch(value)
+    return ""
 
 
-class SettingOption(click.Option):
-    """The option of a setting. Its errors say where the value comes from and which values are accepted."""
-
-    def __init__(self, name: str, *, from_environment: bool = False) -> None:
-        self.setting = setting = SETTINGS[name]
-        super().__init__(
-            [setting.option],
-            type=bool if setting.is_flag else str if setting.is_list else setting.parse,
-            is_flag=setting.is_flag,
-            default=None,
-            multiple=setting.is_list,
-            envvar=setting.variable if from_environment else None,
-            metavar=setting.help.metavar or None,
-            help=setting.help.effect + (f"  [default: {setting.default_text}]" if setting.default_text else ""),
-        )
-
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value in its type; raise a usage error if it is not accepted."""
-        try:
-            return super().type_cast_value(ctx, value)
-        except click.BadParameter as error:
-            hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
-            raise bad_setting(self.setting.name, self.setting.mismatch(value) + hint) from error
-
-
-class GroupedCommand(click.Command):
-    """A command whose `--help` lists the options of settings by group."""
+class SectionedCommand(click.Command):
+    """A command whose `--help` lists the options of settings in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group."""
-        groups: dict[str, list[tuple[str, str]]] = {}
+        """Write the sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        section = general = "General"
         for param in self.get_params(ctx):
-            group: str = param.setting.help.group if isinstance(param, SettingOption) else "General"
-            groups.setdefault(group, []).extend(filter(None, [param.get_help_record(ctx)]))
-        for group, records in groups.items():
-            with formatter.section(group):
+            section = SECTIONS.get(param.name, section) if param.name in SETTINGS else general
+            sections.setdefault(section, []).extend(filter(None, [param.get_help_record(ctx)]))
+        for section, records in sections.items():
+            with formatter.section(section):
                 formatter.write_dl(records)
-
-
-def load_settings_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
-    """Use the values of a settings file for settings that have neither option nor environment variable."""
-    if file is not None:
-        context.meta[_FILE] = file
-        try:
-            context.default_map = read_settings(file)
-        except BadSettings as error:
-            raise click.UsageError(str(error)) from error
 
 
 def setting_source(name: str) -> str:
     """Return where the current command found a setting: option, environment variable, or settings file and option."""
-    context, setting = click.get_current_context(), SETTINGS[name]
+    context, key = click.get_current_context(), SETTINGS[name].key
     match context.get_parameter_source(name):
         case ParameterSource.ENVIRONMENT:
-            return setting.variable
+            return ENVIRONMENT_PREFIX + name.upper()
         case ParameterSource.DEFAULT_MAP:
-            return f"{context.meta[_FILE]}: {setting.key} ({setting.option})"
-    return setting.option
-
-
-def bad_setting(name: str, why: object) -> click.UsageError:
-    """Return a usage error about a setting, which names its source."""
-    return click.UsageError(f"{setting_source(name)}: {why}")
+            return f"{context.meta[_FILE]}: {key} (--{key})"
+    return f"--{key}"
 
 
 @contextmanager
 def setting_errors(name: str, kind: type[Exception] = ValueError) -> Iterator[None]:
-    """Turn errors of a kind into usage errors about a setting."""
+    """Turn errors of a kind into usage errors about a setting, which name its source."""
     try:
         yield
     except kind as error:
-        raise bad_setting(name, error) from error
+        raise click.UsageError(f"{setting_source(name)}: {error}") from error
 
 
 def warn_of_unknown_variables(context: click.Context) -> None:
     """Log a warning, without the value, for each environment variable that has our prefix but sets no option."""
-    known = [option.envvar for option in context.command.params if isinstance(option.envvar, str)]
-    shortened = [variable.removeprefix(ENVIRONMENT_PREFIX) for variable in known]
-    for name in sorted(os.environ):
-        if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
-            nearest = did_you_mean(name.removeprefix(ENVIRONMENT_PREFIX), shortened, prefix=ENVIRONMENT_PREFIX)
-            _log.warning("unknown environment variable %s%s", name, nearest)
+    known = [option.name.upper() for option in context.command.params]
+    for variable in sorted(os.environ):
+        name = variable.removeprefix(ENVIRONMENT_PREFIX)
+        if name not in (variable, *known):
+            nearest = did_you_mean(name, known, prefix=ENVIRONMENT_PREFIX)
+            _log.warning("unknown environment variable %s%s", variable, nearest)
 
 
 class _DataPath(click.Path):
     """A path. That it has a data set is checked, and reported, when the data is loaded."""
-
-    def __init__(self) -> None:
-        super().__init__(readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path. A URL, which may contain a password, is a usage error that does not quote it."""
@@ -189,9 +205,6 @@ class _DataPath(click.Path):
 
 class _TargetPath(click.Path):
     """A path, or the URL of an object."""
-
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or the URL of an object; what is no such URL is a usage error that does not quote it."""
@@ -207,8 +220,8 @@ class _TargetPath(click.Path):
 
 
 Target: TypeAlias = Path | ObjectUrl
-DATA: Final = click.argument("data", metavar="DATA", type=_DataPath())
-TARGET: Final = click.argument("file", metavar="FILE", type=_TargetPath())
+DATA: Final = click.argument("data", metavar="DATA", type=_DataPath(readable=False, path_type=Path))
+TARGET: Final = click.argument("file", metavar="FILE", type=_TargetPath(dir_okay=False, readable=False, path_type=Path))
 
 
 def check_read_options(settings: Settings) -> None:

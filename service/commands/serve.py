@@ -21,8 +21,8 @@ from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.baked_file import FORMAT
 from service.commands.errors import dataset_error, key_file_error, spool_error
 from service.commands.options import (
-    GroupedCommand,
-    SettingOption,
+    SETTINGS,
+    SectionedCommand,
     bundled_folder,
     check_read_options,
     load_settings_file,
@@ -49,7 +49,7 @@ from service.server.listener import (
 )
 from service.server.log import STANDARD_OUTPUT, checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.settings import ENVIRONMENT_PREFIX, SETTINGS, Settings, make_settings, parse_origin, tiles_origin
+from service.settings import ENVIRONMENT_PREFIX, Settings, make_settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
@@ -109,7 +109,6 @@ _log_serve: Final = logging.getLogger(__name__)
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
-    envvar=f"{ENVIRONMENT_PREFIX}CONFIG",
     type=click.Path(readable=False, path_type=Path),
     callback=load_settings_file,
     is_eager=True,
@@ -119,9 +118,9 @@ _config: Final = click.Option(
 
 
 @click.command(
-    cls=GroupedCommand,
-    params=[_config, *(SettingOption(name, from_environment=True) for name in SETTINGS)],
-    context_settings={"allow_extra_args": True},
+    cls=SectionedCommand,
+    params=[_config, *SETTINGS.values()],
+    context_settings={"allow_extra_args": True, "auto_envvar_prefix": ENVIRONMENT_PREFIX.rstrip("_")},
 )
 @click.pass_context
 def serve(context: click.Context, /, **values: Any) -> None:

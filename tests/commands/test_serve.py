@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from email.message import Message
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -18,7 +18,8 @@ import pytest
 
 from service import __version__
 from service.baking.baked_file import FORMAT
-from service.settings import SETTINGS, Group
+from service.commands.options import SETTINGS
+from service.settings import SECTIONS
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
@@ -330,11 +331,13 @@ def test_version_and_help_list_each_setting_once_under_its_group() -> None:
     groups = re.split(r"^(\w+):\n", usage("serve", "--help").stdout, flags=re.MULTILINE)
     assert "STORE_DIRECTORY_PORT" in groups[0]
     listed = {
-        group: re.findall(r"^  (--[a-z-]+)", options, re.MULTILINE)
+        group: re.findall(r"^  (?:-h, )?(--[a-z-]+)", options, re.MULTILINE)
         for group, options in zip(groups[1::2], groups[2::2], strict=True)
     }
-    assert listed.pop("General")[0] == "--config"
-    assert listed == {
-        group: [setting.option for setting in SETTINGS.values() if setting.help.group == group]
-        for group in get_args(Group)
+    assert listed.pop("General") == ["--config", "--help"]
+    assert {options[0]: group for group, options in listed.items()} == {
+        f"--{SETTINGS[first].key}": section for first, section in SECTIONS.items()
     }
+    assert [option for options in listed.values() for option in options] == [
+        f"--{setting.key}" for setting in SETTINGS.values()
+    ]
