@@ -19,7 +19,7 @@ from service.model.kinds import trim
 from service.reading.diagnostics import FileError
 from service.spool import FileBytes, SpoolError, Spools, open_bytes
 
-_CHUNK: Final = 1 << 20  # bytes
+_CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
 
 
 def read_stored(path: Path, *, what: str = "the file", most: int) -> bytes:
@@ -92,7 +92,6 @@ def has_c1(text: str) -> bool:
     return not text.isascii() and any(ord(character) in _C1 for character in text)
 
 
-_DECODED_CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
 _UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF_16: Final = "utf-16"  # the codec removes the mark
@@ -122,33 +121,12 @@ def parse_encoding(name: str) -> str:
     return known
 
 
-def encoding_to_decode(text: FileBytes, declared: str | None) -> str | None:
-    """Return the encoding that a text must be decoded from, None for UTF-8. A byte order mark wins.
-
-    Raises ValueError if the declared one is unknown.
-    """
-    known = None if declared is None else parse_encoding(declared)
-    if has_utf_16_mark(text):
-        return _UTF_16
-    return None if known in _UTF_8 or text.startswith(codecs.BOM_UTF8) else known
-
-
 def has_utf_16_mark(text: FileBytes) -> bool:
     """Return whether a text begins with the byte order mark of UTF-16."""
     return text.startswith(_UTF_16_MARKS) and not text.startswith(_UTF_32_MARKS)
 
 
-def transcode(text: FileBytes, encoding: str, spools: Spools) -> FileBytes:
-    """Return a text transcoded to UTF-8, without a byte order mark. Raises UnicodeError."""
-    decoder, mark = codecs.getincrementaldecoder(encoding)(), "" if encoding == _UTF_16 else _MARK
-    decoded, view = spools.new(), memoryview(text)
-    for start in range(0, max(len(text), 1), _DECODED_CHUNK):
-        characters = decoder.decode(view[start : start + _DECODED_CHUNK], start + _DECODED_CHUNK >= len(text))
-        decoded.append((characters if len(decoded) else characters.removeprefix(mark)).encode())
-    return decoded.content()
-
-
-def text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
+def _text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
     """Return what precedes the first error of a text that cannot be decoded, and what the error is."""
     why = "it cannot be decoded"
     try:
@@ -192,7 +170,6 @@ else:
 # A file that exceeds both is a decompression bomb: gzip reaches 1,026 to 1, records about 10 to 1.
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
-_READ_CHUNK: Final = 2**20
 _LONGEST_MARK: Final = 4  # bytes, that of UTF-32
 _OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
 
@@ -230,16 +207,19 @@ def assumed_encoding(stored: FileBytes, compression: str | None) -> str | None:
 def decode_text(stored: FileBytes, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
     """Return UTF-8 without a byte order mark. Raises FileError with the line of the first byte that is not valid.
 
-    A text is UTF-8, UTF-16 with a byte order mark, or in the declared encoding.
+    A text is UTF-8, UTF-16 with a byte order mark, or in the declared encoding: a mark wins.
     """
     try:
-        source = encoding_to_decode(stored, encoding)
+        known = None if encoding is None else parse_encoding(encoding)
     except ValueError as error:
         raise FileError(str(error)) from None
-    if source is not None:
-        return _transcode(stored, source, spools or Spools())
+    if has_utf_16_mark(stored):
+        return _transcode(stored, _UTF_16, spools or Spools())
+    is_marked = stored.startswith(codecs.BOM_UTF8)
+    if known is not None and known not in _UTF_8 and not is_marked:
+        return _transcode(stored, known, spools or Spools())
     _check_utf8(stored)
-    if not stored.startswith(codecs.BOM_UTF8):
+    if not is_marked:
         return stored
     unmarked = (spools or Spools()).new()
     unmarked.append(memoryview(stored)[len(codecs.BOM_UTF8) :])
@@ -275,7 +255,7 @@ def read_bounded(stream: IO[bytes], *, stored: int, spools: Spools | None = None
     Raises FileError if it is a bomb, and what the stream raises.
     """
     content = (spools or Spools()).new()
-    while chunk := stream.read(_READ_CHUNK):
+    while chunk := stream.read(_CHUNK):
         content.append(chunk)
         check_size(len(content), stored=stored)
     return content.content()
@@ -288,12 +268,18 @@ def check_size(decompressed: int, *, stored: int) -> None:
 
 
 def _transcode(text: FileBytes, encoding: str, spools: Spools) -> FileBytes:
+    """Return a text transcoded to UTF-8, without a byte order mark. Raises FileError."""
+    decoder, mark = codecs.getincrementaldecoder(encoding)(), "" if encoding == _UTF_16 else _MARK
+    decoded, view = spools.new(), memoryview(text)
     try:
-        return transcode(text, encoding, spools)
+        for start in range(0, max(len(text), 1), _CHUNK):
+            characters = decoder.decode(view[start : start + _CHUNK], start + _CHUNK >= len(text))
+            decoded.append((characters if len(decoded) else characters.removeprefix(mark)).encode())
     except UnicodeError:
-        before, why = text_before_error(text, encoding)
-    encoded = before.encode("utf-8", "replace")
-    raise FileError(f"the file is not {encoding}: {why}", 1 + count_line_breaks(encoded, 0, len(encoded)))
+        before, why = _text_before_error(text, encoding)
+        encoded = before.encode("utf-8", "replace")
+        raise FileError(f"the file is not {encoding}: {why}", 1 + count_line_breaks(encoded, 0, len(encoded))) from None
+    return decoded.content()
 
 
 def _check_utf8(text: FileBytes) -> None:
@@ -301,7 +287,7 @@ def _check_utf8(text: FileBytes) -> None:
         raise FileError(f"the file is not UTF-8: {describe_encoding(text)}", 1)
     view, start = memoryview(text), 0
     while start < len(text):
-        stop = start + _READ_CHUNK
+        stop = start + _CHUNK
         try:
             _, used = codecs.utf_8_decode(view[start:stop], "strict", stop >= len(text))
         except UnicodeDecodeError as error:

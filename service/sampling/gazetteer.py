@@ -75,29 +75,24 @@ class Gazetteer(msgspec.Struct, frozen=True):
     countries: dict[str, Cities]
     provinces: dict[tuple[str, str], Cities]
 
-    @classmethod
-    def of(cls, cities: Iterable[City]) -> "Gazetteer":
-        """Group cities."""
-        countries: dict[str, list[City]] = defaultdict(list)
-        provinces: dict[tuple[str, str], list[City]] = defaultdict(list)
-        for city in cities:
-            countries[city.country].append(city)
-            provinces[city.country, city.province].append(city)
-        by_country = {country: _weighted(group) for country, group in countries.items()}
-        return cls(
-            Weighted.of((group, COUNTRIES[country].weight) for country, group in by_country.items()),
-            by_country,
-            {province: _weighted(group) for province, group in provinces.items()},
-        )
+
+def read_gazetteer() -> Gazetteer:
+    """Return the cities that ship with the package."""
+    countries: dict[str, list[City]] = defaultdict(list)
+    provinces: dict[tuple[str, str], list[City]] = defaultdict(list)
+    for city in _cities():
+        countries[city.country].append(city)
+        provinces[city.country, city.province].append(city)
+    by_country = {country: _weighted(group) for country, group in countries.items()}
+    return Gazetteer(
+        Weighted.of((group, COUNTRIES[country].weight) for country, group in by_country.items()),
+        by_country,
+        {province: _weighted(group) for province, group in provinces.items()},
+    )
 
 
 def _weighted(cities: Iterable[City]) -> Cities:
     return Weighted.of((city, city.weight) for city in cities)
-
-
-def read_gazetteer() -> Gazetteer:
-    """Return the cities that ship with the package."""
-    return Gazetteer.of(_cities())
 
 
 def _cities() -> Iterator[City]:

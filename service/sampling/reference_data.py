@@ -15,11 +15,11 @@ from typing import Final, Generic, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 _FOLDER: Final = files(__package__) / "data"
 
 
-def read_toml(name: str, shape: type[T]) -> T:
+def read_toml(name: str, shape: type[Item]) -> Item:
     """Return a TOML file of `data/`, converted to a type."""
     return msgspec.toml.decode((_FOLDER / name).read_bytes(), type=shape)
 
@@ -28,8 +28,6 @@ def read_rows(name: str) -> list[list[str]]:
     """Return the rows of a CSV file of `data/`, without its header."""
     return list(csv.reader((_FOLDER / name).read_text("utf-8").splitlines()))[1:]
 
-
-Item = TypeVar("Item")
 
 # Returns the next number of the stream, in [0, 1).
 Draw = Callable[[], float]

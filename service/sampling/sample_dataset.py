@@ -62,15 +62,9 @@ class _Echo:
 
 def _csv_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
     writer = csv.writer(_Echo(), lineterminator="\n")
-    for row in _rows(fields, records):
+    for row in chain([fields], (map(_cell, astuple(record)) for record in records)):
         text: str = writer.writerow(row)
         yield text.encode()
-
-
-def _rows(fields: Sequence[str], records: Iterable[Record]) -> Iterator[Sequence[str]]:
-    yield fields
-    for record in records:
-        yield [_cell(value) for value in astuple(record)]
 
 
 def _cell(value: object) -> str:
@@ -78,8 +72,6 @@ def _cell(value: object) -> str:
         return str(value).lower()
     return value if isinstance(value, str) else ""
 
-
-__all__ = ["DatasetExists", "SampleFormat", "write_sample"]
 
 Item = TypeVar("Item")
 

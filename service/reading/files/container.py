@@ -19,6 +19,7 @@ from service.spool import FileBytes, SpoolError, Spools, open_bytes
 from service.texts import printable, truncate
 
 MAX_ENTRIES: Final = 1_000
+ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
 # Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
 _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 1  # a flag of an entry
@@ -29,7 +30,26 @@ _OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//
 _HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
 
 
-class ZipArchive:
+class Container(ABC):
+    """The files of a data set.
+
+    names   of all its files, sorted
+    single  the name of its only data file, which has the stores, if it need not be called so
+    """
+
+    names: Sequence[str]
+    single: str | None = None
+
+    @abstractmethod
+    def read(self, name: str) -> FileBytes:
+        """Return the bytes of a file. Raises FileError."""
+
+    def is_file(self, name: str) -> bool:
+        """Return whether a name is that of a file, not of a folder."""
+        return name in self.names
+
+
+class ZipArchive(Container):
     """The files at the top of an archive, or in the one folder of it that has data files."""
 
     def __init__(self, stored: FileBytes, spools: Spools | None = None) -> None:
@@ -48,11 +68,8 @@ class ZipArchive:
         self._infos = {
             path.name: info for info in shown if str((path := PurePosixPath(info.filename)).parent) == folder
         }
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the files, without their folder."""
-        return list(self._infos)
+        self.names = sorted(self._infos)
+        self.single = _only_data_file(self.names)
 
     def read(self, name: str) -> FileBytes:
         """Return the bytes of a file. Raises FileError, also if all that is read of the archive is too much for it."""
@@ -116,28 +133,6 @@ def _damaged(error: Exception) -> FileError:
     return FileError(f"the archive is damaged: {printable(truncate(str(error))) or 'it is truncated'}")
 
 
-ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
-
-
-class Container(ABC):
-    """The files of a data set.
-
-    names   of all its files, sorted
-    single  the name of its only data file, which has the stores, if it need not be called so
-    """
-
-    names: Sequence[str]
-    single: str | None = None
-
-    @abstractmethod
-    def read(self, name: str) -> FileBytes:
-        """Return the bytes of a file. Raises FileError."""
-
-    def is_file(self, name: str) -> bool:
-        """Return whether a name is that of a file, not of a folder."""
-        return name in self.names
-
-
 class _Folder(Container):
     def __init__(self, folder: Path, spools: Spools) -> None:
         self._root, self._spools = resolve_root(folder), spools
@@ -158,28 +153,19 @@ class _SingleFile(Container):
         return copy_stored(self._file, self._spools)
 
 
-class _Archive(Container):
-    def __init__(self, file: Path, spools: Spools) -> None:
-        self._archive = ZipArchive(copy_stored(file, spools), spools)
-        self.names = sorted(self._archive.names)
-        self.single = _only_data_file(self.names)
-
-    def read(self, name: str) -> FileBytes:
-        return self._archive.read(name)
-
-
 def open_container(path: Path, spools: Spools | None = None) -> Container:
     """Return what is at a path; what is read of it is in `spools` if it is large. Raises FileError."""
+    spools = spools or Spools()
     if not is_file(path):
         try:
-            return _Folder(path, spools or Spools())
+            return _Folder(path, spools)
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
             what = "file" if holds_data(path) else "folder"
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
         raise FileError(f"the file name has no known extension: {hint}")
-    return (_Archive if is_archive(path) else _SingleFile)(path, spools or Spools())
+    return ZipArchive(copy_stored(path, spools), spools) if is_archive(path) else _SingleFile(path, spools)
 
 
 def _only_data_file(names: Sequence[str]) -> str | None:

@@ -36,6 +36,7 @@ from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
 from service.reading.formats.table_file import NO_OPTIONS, Finds, TableOptions, finds_nothing
 from service.reading.formats.workbook_file import WorkbookFile
+from service.reading.mapping.conversions import has_value
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.text import assumed_encoding, count_line_breaks
@@ -54,13 +55,6 @@ OWNERS: Final = Resource(
 )
 
 
-def companies_of_owners(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield the companies in records that are read as `OWNERS`."""
-    for batch in batches:
-        columns = {_IDENTIFIER: batch.columns[_IDENTIFIER], _NAME: batch.columns[NAME_COLUMN]}
-        yield msgspec.structs.replace(batch, columns=columns)
-
-
 class DistinctCompanies:
     """The companies of stores: the first record of each identifier in all files, named by it if it has no name.
 
@@ -72,15 +66,15 @@ class DistinctCompanies:
         self._fields = [field.name for field in resource.fields]
         self._known: set[Cell] = set()
 
-    def of(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield the companies in the records of all stores of the next file."""
+    def of(self, batches: Iterable[Batch], name_column: str = _NAME) -> Iterator[Batch]:
+        """Yield the companies in the records of all stores of the next file; their names are in a column of these."""
         for batch in batches:
             identifiers = batch.columns[_IDENTIFIER]
             first = [index for index, cell in enumerate(identifiers) if self._is_new(cell)]
             none = (None,) * len(identifiers)
             columns = {name: _selected(batch.columns.get(name, none), first) for name in self._fields}
-            named = zip(columns[_NAME], columns[_IDENTIFIER], strict=True)
-            columns[_NAME] = [identifier if _is_blank(name) else name for name, identifier in named]
+            named = zip(_selected(batch.columns[name_column], first), columns[_IDENTIFIER], strict=True)
+            columns[_NAME] = [name if has_value(name) else identifier for name, identifier in named]
             yield Batch(
                 numbers=_selected(batch.numbers, first),
                 columns=columns,
@@ -96,10 +90,6 @@ class DistinctCompanies:
             return False
         self._known.add(cell)
         return True
-
-
-def _is_blank(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def _lines(lines: Callable[[], Sequence[int | None]], indexes: Sequence[int]) -> list[int | None]:
@@ -192,7 +182,7 @@ class RecordReader:
             companies = stores.records(mapping.companies, self._resource, by_name=False)
             return Records(self._derived.of(companies.batches), (_IN_MAPPING,))
         owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
-        return Records(self._derived.of(companies_of_owners(owners.batches)), (_IN_COLUMN,))
+        return Records(self._derived.of(owners.batches, NAME_COLUMN), (_IN_COLUMN,))
 
 
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:

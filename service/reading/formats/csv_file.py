@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
 from itertools import accumulate, compress, islice
@@ -144,19 +144,20 @@ def skip_blank_rows(text: FileBytes, delimiters: bytes, start: int = 0) -> int:
     return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
 
 
-def find_delimiter(text: FileBytes, finds: Callable[[str], bool], *, quotes: bool = True, start: int = 0) -> str:
-    """Return the delimiter of a text, as its header shows: the first row at `start` that has a value.
+def _find_delimiter(text: "_CsvText", finds: Finds) -> str:
+    """Return the delimiter of a text, as its header shows: the first row that has a value.
 
-    `finds` returns whether all required columns are found with a delimiter. A comma with which they are found is the
-    delimiter, then the only one outside quotes, then the only one with which they are found. Raises FileError.
+    A comma with which all required columns are found is the delimiter, then the only one outside quotes, then the only
+    one with which they are found. Raises FileError.
     """
-    header = _read_header(text, start, _QUOTED_OR_LINE_END if quotes else _LINE_END)
-    found = [delimiter for delimiter in DELIMITERS if delimiter.encode() in header.unquoted]
-    if found in ([], [COMMA]) or finds(COMMA):
+    start, header = _read_header(text)
+    found = [delimiter for delimiter in DELIMITERS if delimiter.encode() in header]
+    fits = partial(_fits, text, finds)
+    if found in ([], [COMMA]) or fits(COMMA):
         return COMMA
-    fitting = found if len(found) == 1 else list(filter(finds, found))
+    fitting = found if len(found) == 1 else list(filter(fits, found))
     if len(fitting) != 1:
-        raise FileError(_describe_unclear(found), 1 + count_line_breaks(text, 0, header.start))
+        raise FileError(_describe_unclear(found), 1 + count_line_breaks(text.text, 0, start))
     return fitting[0]
 
 
@@ -170,23 +171,18 @@ def _as_toml(delimiter: str) -> str:
     return '"\\t"' if delimiter == "\t" else f'"{delimiter}"'
 
 
-class _RawHeader(msgspec.Struct, frozen=True):
-    """The offset of the first row with a value, and its bytes with a quote for each quoted cell."""
-
-    start: int
-    unquoted: bytes
-
-
-def _read_header(text: FileBytes, start: int, tokens: re.Pattern[bytes]) -> _RawHeader:
-    row = bytearray()
-    start = end = skip_blank_rows(text, _ALL, start)
+def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
+    """Return the offset of the first row with a value, and its bytes with a quote for each quoted cell."""
+    row, text = bytearray(), csv_text.text
+    tokens = _QUOTED_OR_LINE_END if csv_text.options.quotes else _LINE_END
+    start = end = skip_blank_rows(text, _ALL, csv_text.start)
     for token in tokens.finditer(text, start):
         row += text[end : token.start()]
         end = token.end()
         if not token[0].startswith(b'"'):
-            return _RawHeader(start, bytes(row))
+            return start, bytes(row)
         row += b'"'
-    return _RawHeader(start, bytes(row) + text[end:])
+    return start, bytes(row) + text[end:]
 
 
 _LINE_ENDS: Final = (b"\n", b"\r")
@@ -244,7 +240,8 @@ def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: F
     text = _CsvText(content, options, _skip_lines(content, options.skip_lines))
     declared = options.delimiter or separator_line(content, text.start)
     try:
-        file = _open_undeclared(text, finds) if declared is None else CsvFile(text, declared)
+        delimiter = declared or _find_delimiter(text, finds)
+        file = CsvFile(text, delimiter, [] if declared or delimiter == COMMA else [DELIMITERS[delimiter]])
     except FileError:
         _check_header(text, DELIMITERS if declared is None else [declared])
         raise
@@ -262,12 +259,6 @@ def _skip_lines(text: FileBytes, count: int) -> int:
         found = skipped + (end < len(text))
         raise FileError(f"the mapping skips {counted(count, 'line')}, but the file has only {found:,}")
     return end
-
-
-def _open_undeclared(text: _CsvText, finds: Finds) -> CsvFile:
-    fits = partial(_fits, text, finds)
-    found = find_delimiter(text.text, fits, quotes=text.options.quotes, start=text.start)
-    return CsvFile(text, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
 def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:

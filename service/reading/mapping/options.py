@@ -64,7 +64,8 @@ def find_encoding(name: str, key_path: str) -> str:
     try:
         return parse_encoding(name)
     except ValueError:
-        hint = did_you_mean(name, sorted(filter(_is_encoding, map(_with_hyphens, {*aliases, *aliases.values()}))))
+        known = {each.replace("_", "-") for each in (*aliases, *aliases.values())}
+        hint = did_you_mean(name, sorted(filter(_is_encoding, known)))
         raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None
 
 
@@ -73,10 +74,6 @@ def _is_encoding(name: str) -> bool:
         return bool(parse_encoding(name))
     except ValueError:
         return False
-
-
-def _with_hyphens(name: str) -> str:
-    return name.replace("_", "-")
 
 
 _QUOTES: Final = {'"': True, "": False}
