@@ -113,7 +113,7 @@ def parse_manifest(stored: bytes) -> Manifest:
     """Return the manifest in the bytes of its file. Raises FileError if it is malformed."""
     try:
         text = decode_text(stored)
-        check_depth(text)
+        check_depth([text])
         return msgspec.json.decode(text, type=Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FileError(f"the manifest is malformed: {error}") from None

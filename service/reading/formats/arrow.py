@@ -228,7 +228,7 @@ def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None
         index = schema.get_field_index(_GEOMETRY)
         return _GEOMETRY if index >= 0 and _is_binary(schema.field(index).type) else None
     try:
-        check_depth(metadata[_GEO])
+        check_depth([metadata[_GEO]])
         geo = msgspec.json.decode(metadata[_GEO], type=_GeoMetadata)
         column = geo.columns[geo.primary_column]
         reference = _reference(column.crs) if isinstance(column.crs, dict) else None

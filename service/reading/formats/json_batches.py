@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Final
 
@@ -30,10 +30,9 @@ _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
 
-def check_depth(value: Raw | FileBytes) -> None:
-    """Raise RecursionError if JSON is nested deeper than `MAX_JSON_DEPTH`."""
-    if len(value) > 2 * MAX_JSON_DEPTH:
-        text = bytes(value)
+def check_depth(values: Iterable[Raw | FileBytes]) -> None:
+    """Raise RecursionError if a JSON value is nested deeper than `MAX_JSON_DEPTH`."""
+    for text in [bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH]:
         if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
             steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
             if steps.cumsum(dtype=np.int32).max(initial=0) > MAX_JSON_DEPTH:
@@ -184,14 +183,15 @@ class BatchDecoder(ABC):
 
 
 def check_json(value: Raw | bytes) -> None:
-    """Raise DecodeError if a value is not JSON: decoders check types before they parse the rest."""
+    """Raise DecodeError or RecursionError if a value is not JSON: decoders check types before they parse the rest."""
     _VALUES.decode(value)
+    check_depth([value])
 
 
 def _check_depths(values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> None:
     for index in [index for index, length in enumerate(map(len, values)) if length > 2 * MAX_JSON_DEPTH]:
         try:
-            check_depth(values[index])
+            check_depth([values[index]])
         except RecursionError as error:
             raise FileError(describe_json_error(error, b""), lines()[index]) from None
 

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.diagnostics import FileError
-from service.reading.formats.json_batches import BatchDecoder, Columns, check_json, describe_json_error
+from service.reading.formats.json_batches import BatchDecoder, Columns, check_depth, check_json, describe_json_error
 from service.reading.formats.json_text import array_batches, elements, file_error, line_batches, numbered_lines
 from service.spool import FileBytes, open_bytes
 
@@ -277,11 +277,12 @@ def _array_name(text: FileBytes) -> str:
     """Return the name of the only array in an object, "" if the text is no object."""
     try:
         members = msgspec.json.decode(text, type=dict[str, Raw])
+        arrays = [name for name, value in members.items() if bytes(memoryview(value)[:1]) == b"["]
+        check_depth(members[name] for name in members.keys() - set(arrays))
     except ValidationError:
         return ""
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error) from None
-    arrays = [name for name, value in members.items() if bytes(memoryview(value)[:1]) == b"["]
     if len(arrays) != 1:
         found = f"; found {len(arrays)}: {', '.join(map(repr, arrays[:MAX_UNUSED]))}" if arrays else ""
         raise FileError(_EXPECTED + found)

@@ -53,14 +53,20 @@ def elements(text: FileBytes, name: str) -> list[Raw]:
     """Return the elements of a JSON array, or of the array that is the member `name` of an object. Raises FileError."""
     try:
         if not _OBJECT.match(text):
-            return _decode(text, list[Raw], expected=f'expected an array, or an object with an array under "{name}"')
+            return _array(text, f'expected an array, or an object with an array under "{name}"')
         expected = f'the object has no array under "{name}"'
         members = _decode(text, dict[str, Raw], expected=expected)
-        for member in members.keys() - {name}:
-            check_depth(members[member])
-        return _decode(members.get(name, _NULL), list[Raw], expected=expected)
+        array = members.pop(name, _NULL)
+        check_depth(members.values())
+        return _array(array, expected)
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error, name) from None
+
+
+def _array(text: FileBytes | Raw, expected: str) -> list[Raw]:
+    found = _decode(text, list[Raw], expected=expected)
+    check_depth(found)
+    return found
 
 
 def has_array(text: FileBytes, name: str) -> bool:
