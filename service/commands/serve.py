@@ -175,7 +175,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
     )
-    plan = ServeSetup(
+    setup = ServeSetup(
         settings=settings,
         source=source,
         workspace=work,
@@ -187,9 +187,9 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         if settings.processes > 1:
             from service.server.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
 
-            run_workers(plan, public, admin)
+            run_workers(setup, public, admin)
         else:
-            uvloop.run(run(plan, single_slot(), public, admin))
+            uvloop.run(run(setup, single_slot(), public, admin))
     except Rejected as rejected:
         raise dataset_error(source.name, rejected) from rejected
     finally:

@@ -70,7 +70,7 @@ class _Shutdown:
 
 
 async def run(
-    plan: ServeSetup,
+    setup: ServeSetup,
     slot: WorkerSlot,
     public: Listener,
     admin: Listener,
@@ -83,27 +83,27 @@ async def run(
     have data: with SO_REUSEPORT the system sends no connections to a socket that does not listen. Raises `Rejected` if
     there is nothing to serve.
     """
-    shutdown, settings = _Shutdown(), plan.settings
-    complete = None if slot.alone else partial(plan.workspace.is_complete, settings.processes)
+    shutdown, settings = _Shutdown(), setup.settings
+    complete = None if slot.alone else partial(setup.workspace.is_complete, settings.processes)
     holder = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
-    lock_file = plan.workspace.folder / "access-log"
+    lock_file = setup.workspace.folder / "access-log"
     with access_log(settings.access_log, lock_file, encode_lines) as log, ExitStack() as bars:
-        publisher = _publisher(plan, holder, bars.enter_context(shown_progress()))
-        following = asyncio.create_task(follow_publications(holder, plan.workspace, publisher))
+        publisher = _publisher(setup, holder, bars.enter_context(shown_progress()))
+        following = asyncio.create_task(follow_publications(holder, setup.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
-        others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(plan))]
-        follower = _key_file_follower(plan)
+        others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(setup))]
+        follower = _key_file_follower(setup)
         if follower is not None:
             await follower.start()
             others.append(asyncio.create_task(follower.run()))
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
-                async with _listening(plan, await _site(plan, holder, follower, log), public, admin):
+                async with _listening(setup, await _site(setup, holder, follower, log), public, admin):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
                     if holder.current is not None:
-                        await _serve(plan, holder, shutdown)
+                        await _serve(setup, holder, shutdown)
         finally:
             for task in (*others, following):
                 task.cancel()
@@ -111,37 +111,37 @@ async def run(
                 await following
 
 
-def _key_file_follower(plan: ServeSetup) -> KeyFileFollower | None:
-    path = plan.settings.key_file
-    return KeyFileFollower(Path(path), plan.workspace.key_backup, plan.keyring) if path else None
+def _key_file_follower(setup: ServeSetup) -> KeyFileFollower | None:
+    path = setup.settings.key_file
+    return KeyFileFollower(Path(path), setup.workspace.key_backup, setup.keyring) if path else None
 
 
-def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:
+def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:
     reload_requested = False
 
     async def on_publish(publication: Publication) -> None:
         nonlocal reload_requested
         before = holder.generation  # not the snapshot, which would keep its data mapped
-        await holder.update(publication, plan.workspace)
+        await holder.update(publication, setup.workspace)
         if holder.current is not None and holder.generation != before:
             dataset = holder.current.dataset
             _log.info("serving %s, version %s", dataset, dataset.version)
         if reload_requested and not publisher.reload_pending and not holder.loading:
             reload_requested = False
-            plan.manager.ready()
+            setup.manager.ready()
 
     publisher = Publisher(
-        plan.source,
-        plan.workspace,
+        setup.source,
+        setup.workspace,
         on_publish,
-        safeguards=plan.settings.safeguards,
-        poll_seconds=plan.settings.poll_seconds,
+        safeguards=setup.settings.safeguards,
+        poll_seconds=setup.settings.poll_seconds,
         progress=progress,
     )
 
     def reload() -> None:
         nonlocal reload_requested
-        plan.manager.reloading()
+        setup.manager.reloading()
         reload_requested = True
         publisher.reload()
 
@@ -150,26 +150,26 @@ def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> 
 
 
 async def _site(
-    plan: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: AccessLogWriter | None
+    setup: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: AccessLogWriter | None
 ) -> "Site":
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
     from service.web.site import make_site  # noqa: PLC0415 - see above
 
-    authenticate = no_authentication if plan.settings.no_auth else api_key_authentication(plan.keyring)
+    authenticate = no_authentication if setup.settings.no_auth else api_key_authentication(setup.keyring)
     key_file_ok = None if follower is None else follower.is_valid
-    return make_site(holder, authenticate, plan.settings, log=log, key_file_ok=key_file_ok)
+    return make_site(holder, authenticate, setup.settings, log=log, key_file_ok=key_file_ok)
 
 
 @asynccontextmanager
-async def _listening(plan: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
+async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
     from service.web.site import open_site  # noqa: PLC0415 - see above
 
-    connections = plan.settings.max_connections
+    connections = setup.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
-    if plan.workspace.claim("listening"):
-        plan.announcement.listening()
+    if setup.workspace.claim("listening"):
+        setup.announcement.listening()
     try:
         yield
     finally:
@@ -181,28 +181,28 @@ def import_web() -> None:
     import service.web.site  # noqa: F401, PLC0415 - fetching the data starts before it
 
 
-async def _serve(plan: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
+async def _serve(setup: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
     """Serve the data until a signal ends the process, and then for the time to drain, while /ready returns 503."""
     gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
     gc.set_threshold(GC_THRESHOLD)
     sys.setswitchinterval(SWITCH_SECONDS)
-    announcing = asyncio.create_task(_announce(plan, holder))
+    announcing = asyncio.create_task(_announce(setup, holder))
     await _wait_for_first(shutdown.graceful, shutdown.immediate)
     announcing.cancel()
-    plan.manager.stopping()
+    setup.manager.stopping()
     holder.draining = True
     with suppress(TimeoutError):
-        async with asyncio.timeout(plan.settings.drain):
+        async with asyncio.timeout(setup.settings.drain):
             await shutdown.immediate.wait()
 
 
-async def _announce(plan: ServeSetup, holder: SnapshotHolder) -> None:
+async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:
     """Report that the service is ready once every worker has data, unless another worker has reported it."""
     while holder.loading:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
-    if holder.current is not None and plan.workspace.claim("ready"):
-        plan.manager.ready()
-        plan.announcement.ready(holder.current)
+    if holder.current is not None and setup.workspace.claim("ready"):
+        setup.manager.ready()
+        setup.announcement.ready(holder.current)
 
 
 async def _beat(heartbeat: Callable[[], None]) -> None:
@@ -211,12 +211,12 @@ async def _beat(heartbeat: Callable[[], None]) -> None:
         await asyncio.sleep(_HEARTBEAT_SECONDS)
 
 
-async def _check_rate_store(plan: ServeSetup) -> None:
+async def _check_rate_store(setup: ServeSetup) -> None:
     """Warn if the rate store does not respond: otherwise the first limited request would be the first to show it."""
-    if plan.settings.rate_store and plan.workspace.claim("rate-store"):
+    if setup.settings.rate_store and setup.workspace.claim("rate-store"):
         from service.access.rate_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - few runs need it
 
-        store = RedisLimiter(plan.settings.rate_store)
+        store = RedisLimiter(setup.settings.rate_store)
         try:
             await store.ping()
         except RedisFailed as failure:

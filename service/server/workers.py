@@ -23,21 +23,21 @@ _GRACE_SECONDS: Final = 15
 _HUNG_SECONDS: Final = 30
 
 
-def run_workers(plan: ServeSetup, public: Listener, admin: Listener) -> None:
+def run_workers(setup: ServeSetup, public: Listener, admin: Listener) -> None:
     """Serve with several processes until a signal ends the run. Raises `Rejected` if there is nothing to serve.
 
     Each worker has its own listening sockets on the addresses bound here. With one shared socket the worker that wakes
     first would accept most connections.
     """
-    plan.workspace.slots.add(plan.settings.processes)
+    setup.workspace.slots.add(setup.settings.processes)
     import_web()  # once, for all forked workers
     owner = os.getpid()
     try:
-        _Arbiter(_Application(plan, public, admin)).run()
+        _Arbiter(_Application(setup, public, admin)).run()
     except SystemExit as end:
         if end.code or os.getpid() != owner:  # a forked worker ends here as well
             raise
-    if rejected := plan.workspace.read_rejection():
+    if rejected := setup.workspace.read_rejection():
         raise rejected
 
 
@@ -56,19 +56,19 @@ class _Arbiter(Arbiter):
 
     def handle_hup(self) -> None:
         """Pass SIGHUP on, so that the leader fetches the source, instead of replacing the workers."""
-        cast("_Application", self.app).plan.manager.reloading()
+        cast("_Application", self.app).setup.manager.reloading()
         self.kill_workers(signal.SIGHUP)
 
     def handle_usr1(self) -> None:
         """Report to the service manager what a worker reports to this process: it accepts nothing from workers."""
-        cast("_Application", self.app).plan.manager.ready()
+        cast("_Application", self.app).setup.manager.ready()
 
     def handle_usr2(self) -> None:
         """Do nothing, instead of starting a new arbiter."""
 
     def stop(self, graceful: bool = True) -> None:  # noqa: FBT001, FBT002 - gunicorn's parameter
         """Report that the run ends, and end the workers."""
-        cast("_Application", self.app).plan.manager.stopping()
+        cast("_Application", self.app).setup.manager.stopping()
         super().stop(graceful)
 
 
@@ -102,13 +102,13 @@ class _Worker(Worker):
 class _Application(BaseApplication):
     """The run, as an application of gunicorn."""
 
-    def __init__(self, plan: ServeSetup, public: Listener, admin: Listener) -> None:
-        self.plan, self._public, self._admin = plan, public, admin
+    def __init__(self, setup: ServeSetup, public: Listener, admin: Listener) -> None:
+        self.setup, self._public, self._admin = setup, public, admin
         super().__init__()
 
     def load_config(self) -> None:
         """Configure gunicorn."""
-        settings = self.plan.settings
+        settings = self.setup.settings
         for name, value in {
             "bind": [],  # each worker binds its own sockets
             "reuse_port": True,  # so that the parent has no listening sockets
@@ -131,10 +131,10 @@ class _Application(BaseApplication):
                 os.kill(os.getpid(), signal.SIGTERM)
 
         try:
-            slot = self.plan.workspace.slots.claim()
+            slot = self.setup.workspace.slots.claim()
             public, admin = self._public.duplicate(), self._admin.duplicate()
-            plan = msgspec.structs.replace(self.plan, manager=_Parent(process=worker.ppid))
-            uvloop.run(run(plan, slot, public, admin, heartbeat=heartbeat))
+            setup = msgspec.structs.replace(self.setup, manager=_Parent(process=worker.ppid))
+            uvloop.run(run(setup, slot, public, admin, heartbeat=heartbeat))
         except Rejected as rejected:
-            self.plan.workspace.write_rejection(rejected)
+            self.setup.workspace.write_rejection(rejected)
             os.kill(worker.ppid, signal.SIGTERM)
