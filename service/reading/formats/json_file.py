@@ -87,7 +87,7 @@ class PathMembers:
         self._build_decoder(is_complete=self._is_complete or room < len(names) or len(names) < len(found))
         try:
             list(map(self.decode, objects))
-        except DecodeError:  # the last of repeated members wins, but another has another type
+        except (DecodeError, RecursionError):  # of repeated members the last wins, but another has another type
             self._texts.clear()
             self._build_decoder(is_complete=self._is_complete)
 
