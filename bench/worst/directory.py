@@ -19,7 +19,7 @@ from service.model.query import Query
 from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.server.process import GC_THRESHOLD, SWITCH_SECONDS
 from service.settings import Settings
-from service.web.connections.application import Application
+from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.connections.harness import Wire
@@ -39,7 +39,7 @@ class Took(NamedTuple):
 class _Client(Wire):
     """A connection whose client can sleep until something is sent."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: App) -> None:
         super().__init__(app)
         self.answered = asyncio.Event()
 

@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from service.model.attributes import Schema
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.openapi import openapi_document
+from service.model.operation import Operation
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
@@ -54,13 +55,15 @@ def make_site(
     data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
     records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
     documented = records if settings.admin else (*records, *probes)
-    operations = [route.operation for route in documented if route.operation is not None]
+
+    def operations(schema: Schema) -> list[Operation]:
+        return [route.describe(schema) for route in documented if route.describe is not None]
 
     def openapi(schema: Schema) -> bytes:
-        return openapi_document([each for route in documented if (each := route.operation_of(schema))], schema)
+        return openapi_document(operations(schema), schema)
 
     documents = document_routes(data, openapi, has_explorer=not settings.no_explorer)
-    public = (*records, *documents, *explorer_routes(settings), start_route(operations, settings))
+    public = (*records, *documents, *explorer_routes(settings), start_route(operations(NO_ATTRIBUTES), settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*labels, METRICS_PATH, UNMATCHED], slot)

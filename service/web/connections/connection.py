@@ -10,7 +10,6 @@ from typing import Final, Protocol, cast
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service.model.errors import InternalServerError, RequestError
-from service.web.connections.application import Application
 from service.web.connections.framing import RequestBody, read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.connections.limits import (
@@ -31,7 +30,7 @@ from service.web.connections.scheduling import Turns, resume
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split
-from service.web.pipeline.app import FILES_SHARE
+from service.web.pipeline.app import FILES_SHARE, App
 from service.web.pipeline.counters import Event
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
@@ -46,10 +45,10 @@ _RESET: Final = pack("ii", 1, 0)
 _log = logging.getLogger(__name__)
 
 
-class ConnectionObserver(Protocol):
-    """The interface of the server to its connections."""
+class ConnectionServer(Protocol):
+    """The server of a connection, as far as this knows it."""
 
-    app: Application
+    app: App
     loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
@@ -94,7 +93,6 @@ class Connection(asyncio.BufferedProtocol):
         "_heads",
         "_held",
         "_lingers",
-        "_listener",
         "_queued",
         "_reading_paused",
         "_received",
@@ -102,6 +100,7 @@ class Connection(asyncio.BufferedProtocol):
         "_repeated",
         "_rest",
         "_sending",
+        "_server",
         "_skipped",
         "_stream",
         "_task",
@@ -113,8 +112,8 @@ class Connection(asyncio.BufferedProtocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, listener: ConnectionObserver) -> None:
-        self._listener = listener
+    def __init__(self, server: ConnectionServer) -> None:
+        self._server = server
         self._heads = HeadReader()
         self._repeated = RepeatedFields()
         self._received = bytearray()  # and not parsed yet
@@ -134,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent = 0  # bytes, when the client's progress was last checked
         self._sending = 0  # bytes of memory of what the system has not accepted
         self._held = 0  # bytes that are counted in the budget
-        self.state, self.since = _HEAD, listener.loop.time()
+        self.state, self.since = _HEAD, server.loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the first request."""
@@ -142,12 +141,12 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.set_write_buffer_limits(0)  # pause writing until the system has accepted all of a response
         peer = transport.get_extra_info("peername")
         self._remote = peer[0] if isinstance(peer, tuple) else None  # a client chooses the name of its Unix socket
-        self._listener.connected(self)
+        self._server.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Discard the received bytes, cancel what waits for a response, and end a stream."""
         if isinstance(exc, TimeoutError):  # TCP_USER_TIMEOUT, which a busy process may notice before its own timeout
-            self._listener.app.traffic.count(Event.WRITE_TIMEOUT)
+            self._server.app.traffic.count(Event.WRITE_TIMEOUT)
         self._received.clear()
         self._rest.clear()
         self._end_stream()
@@ -155,7 +154,7 @@ class Connection(asyncio.BufferedProtocol):
             self._task.cancel()
             self._task = None  # its error refers to this connection
         self._hold(0)
-        self._listener.disconnected(self)
+        self._server.disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - a hint
         """Return the memory to receive into."""
@@ -200,25 +199,25 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport.is_closing():
             return
         is_reading = self.is_reading()
-        if now - self.since >= self._listener.timeouts[self.state]:
+        if now - self.since >= self._server.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
-                self._listener.app.traffic.count(event)
+                self._server.app.traffic.count(event)
             self._reset()  # closing would wait for the client again
-        elif self._held and not is_reading and self._listener.app.memory_used > FILES_SHARE:
+        elif self._held and not is_reading and self._server.app.memory_used > FILES_SHARE:
             self.shed()
 
     def is_reading(self) -> bool:
         """Return whether the client receives a response: some of it lately, or it waits for this connection's turn."""
         if self.state is not _WRITING:
             return self._stream is not None or bool(self._rest)
-        now = self._listener.loop.time()
+        now = self._server.loop.time()
         if (unsent := unsent_bytes(self._transport)) != self._unsent:
             self._unsent, self.since = unsent, now
         return now - self.since < READING_SECONDS
 
     def shed(self) -> None:
         """Abort the connection and release its memory, which is needed for others."""
-        self._listener.app.traffic.count(Event.MEMORY_LIMIT)
+        self._server.app.traffic.count(Event.MEMORY_LIMIT)
         self._reset()
         self._hold(0)
 
@@ -254,10 +253,10 @@ class Connection(asyncio.BufferedProtocol):
     def _hold(self, size: int) -> None:
         if size != self._held:
             self._held = size
-            self._listener.memory.hold(self, size)
+            self._server.memory.hold(self, size)
 
     def _enter(self, state: State) -> None:
-        self.state, self.since = state, self._listener.loop.time()
+        self.state, self.since = state, self._server.loop.time()
 
     def _continue(self) -> None:
         """Process the received bytes: now if the client is authenticated, else when it is this connection's turn."""
@@ -274,7 +273,7 @@ class Connection(asyncio.BufferedProtocol):
         """Wait for a turn, unless this connection already does."""
         if not self._queued:
             self._queued = True
-            (self._listener.turns if self._stream is None else self._listener.streams).add(self)
+            (self._server.turns if self._stream is None else self._server.streams).add(self)
 
     def _read(self) -> None:
         """Process the received bytes as far as the state allows."""
@@ -334,14 +333,14 @@ class Connection(asyncio.BufferedProtocol):
         """Answer a request that repeats the last header fields; return whether its line could be read."""
         repeated, response = self._repeated, None
         if self._authenticated and repeated.fields is not None:
-            response = self._listener.app.from_cache(line, repeated.fields, self._remote)
+            response = self._server.app.from_cache(line, repeated.fields, self._remote)
         request = repeated.read(line, self._remote) if response is None else None
         if response is None and request is None:
             return False
         del self._received[: repeated.end]
         self._heads.line_end_bytes = 0  # those before this request
         if response is not None:
-            self._listener.turns.authenticated += 1
+            self._server.turns.authenticated += 1
             self.state = _ANSWERING
             self._send(self._encode(response, hdrs.METH_GET, HttpVersion11))
         elif request is not None:
@@ -350,12 +349,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _reject(self, head: RejectedHead) -> None:
         """Respond to a malformed request, and log nothing of its content."""
-        app, remote = self._listener.app, self._remote
+        app, remote = self._server.app, self._remote
         self._received.clear()
         if head.target is not None:
             self._send(self._encode(app.unknown_method(head.target, head.accept, remote)))
             return
-        if (suppressed := self._listener.malformed.admit(self._listener.loop.time())) is not None:
+        if (suppressed := self._server.malformed.admit(self._server.loop.time())) is not None:
             more = f" ({suppressed:,} more since the last line)" if suppressed else ""
             meaning = type(head.error).meaning
             _log.warning("refused a malformed request from %s: %s%s", remote or UNIX, meaning, more)
@@ -363,7 +362,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _start(self, request: Request) -> None:
         self._closes = not request.keep_alive
-        self._listener.turns.authenticated += self._authenticated
+        self._server.turns.authenticated += self._authenticated
         self.state = _ANSWERING
         coroutine = self._answer(request)
         try:  # most requests do not wait, and a task for each would be a tenth of their cost
@@ -371,10 +370,10 @@ class Connection(asyncio.BufferedProtocol):
         except StopIteration:
             self._task = None
         else:
-            self._task = self._listener.loop.create_task(resume(coroutine, pending))
+            self._task = self._server.loop.create_task(resume(coroutine, pending))
 
     async def _answer(self, request: Request) -> None:
-        app = self._listener.app
+        app = self._server.app
         try:
             response = await app(request)
             self._authenticated = response.authenticated
@@ -448,7 +447,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._enter(_IDLE if self._body is None else _BODY)
         if self._received or self._half_closed:
-            self._listener.loop.call_soon(self._continue)  # not at once: others have their turn before the next request
+            self._server.loop.call_soon(self._continue)  # not at once: others have their turn before the next request
 
     def _close(self) -> None:
         """Close once the client has read the response: closing while it still sends would reset the connection."""

@@ -2,7 +2,7 @@
 
 import re
 from enum import Enum, auto
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs
 from yarl import URL
@@ -19,20 +19,6 @@ _QUOTED: Final = rb'"[\t !#-\[\]-~\x80-\xff]*+(?:\\[\t -~\x80-\xff][\t !#-\[\]-~
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]++)(?:;%b(?:=(?:%b|%b))?)*" % (_TOKEN, _TOKEN, _QUOTED))
 # A trailer field; those that frame a message are forbidden there (RFC 9110 section 6.5.1).
 _TRAILER: Final = re.compile(rb"(?!(?:content-length|transfer-encoding):)%b:[\t -~\x80-\xff]*" % _TOKEN, re.IGNORECASE)
-
-
-class RequestBody(Protocol):
-    """A body that is skipped."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether all of it is skipped."""
-
-    def skip(self, received: bytearray) -> None:
-        """Remove the received part of the body from the start of `received`.
-
-        Raises `BadRequest` if it is malformed and `ContentTooLarge` if it is too large; do not use it afterwards.
-        """
 
 
 class SizedBody:
@@ -122,6 +108,10 @@ class ChunkedBody:
             raise BadRequest
         else:
             self._parts += 1
+
+
+# A body that is skipped.
+RequestBody: TypeAlias = SizedBody | ChunkedBody
 
 
 def read_request(

@@ -10,12 +10,12 @@ from typing import Final, cast
 from aiohttp import HttpVersion11, web
 
 from service.model.errors import ServiceUnavailable
-from service.web.connections.application import Application
 from service.web.connections.connection import Connection
 from service.web.connections.limits import THROTTLE_SECONDS, Limits, LogThrottle, TimeoutSweep, timeouts
 from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.scheduling import Turns
 from service.web.http.response import Response, error_answer
+from service.web.pipeline.app import App
 from service.web.pipeline.counters import Event
 
 _ANSWER: Final = error_answer(ServiceUnavailable(), ())
@@ -44,7 +44,7 @@ class ShedConnection(asyncio.Protocol):
 class Server:
     """The protocol factory of a listener, and the state that its connections share; a server for aiohttp's runner."""
 
-    def __init__(self, app: Application, limits: Limits) -> None:
+    def __init__(self, app: App, limits: Limits) -> None:
         self.app = app
         self.timeouts = timeouts(limits)
         self.malformed = LogThrottle(THROTTLE_SECONDS)
@@ -98,7 +98,7 @@ class Server:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def runner(app: Application, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> web.ServerRunner:
+def runner(app: App, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> web.ServerRunner:
     """Return aiohttp's runner for an application. On shutdown, current responses have `shutdown_seconds` to be sent."""
     server = Server(app, limits or Limits())
     # aiohttp's runner and sites use three methods of a server: `__call__`, `pre_shutdown` and `shutdown`.

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from service.engine.geography.clusters import MAX_CELLS, TooManyCells
 from service.engine.results import map_clusters
 from service.engine.table import Table
-from service.model.attributes import NO_ATTRIBUTES, Schema
+from service.model.attributes import Schema
 from service.model.envelope import ClusterCollection
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.operation import GEO_JSON, Operation
@@ -66,4 +66,4 @@ def cluster_route(data: ServedData) -> ResourceRoute:
             protected=True,
         )
 
-    return ResourceRoute(path=_PATH, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
+    return ResourceRoute(path=_PATH, plan=plan, describe=describe)

@@ -93,8 +93,8 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[AnswerRoute, ...]:
         responses={HTTPStatus.OK: (Ready,), HTTPStatus.SERVICE_UNAVAILABLE: (Unready,)},
     )
     return (
-        AnswerRoute(path=health.path, answer=lambda *_: _probe(Health("ok")), operation=health),
-        AnswerRoute(path=ready.path, answer=_readiness(snapshots), operation=ready),
+        AnswerRoute(path=health.path, answer=lambda *_: _probe(Health("ok")), describe=lambda _: health),
+        AnswerRoute(path=ready.path, answer=_readiness(snapshots), describe=lambda _: ready),
     )
 
 

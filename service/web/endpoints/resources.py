@@ -113,7 +113,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             protected=True,
         )
 
-    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
+    return ResourceRoute(path=path, plan=plan, describe=describe)
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:
@@ -147,4 +147,4 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
             protected=True,
         )
 
-    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
+    return ResourceRoute(path=path, plan=plan, describe=describe)

@@ -14,7 +14,7 @@ from service.engine.geography.distance_order import DistanceOrder
 from service.engine.results import WRITERS, Write
 from service.engine.select import ordered
 from service.engine.table import Table
-from service.model.attributes import NO_ATTRIBUTES, Schema
+from service.model.attributes import Schema
 from service.model.envelope import collection_of
 from service.model.operation import COUNT_HEADER, CSV, GEO_JSON, NDJSON, Operation
 from service.model.parameters import file_parameters_of
@@ -111,4 +111,4 @@ def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Tabl
             protected=True,
         )
 
-    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
+    return ResourceRoute(path=path, plan=plan, describe=describe)

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import UNSET
 
-from service.model.attributes import Schema
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, Operation
 from service.model.query import Query, QueryParser
 from service.web.http.header_fields import HeaderLines
@@ -36,19 +36,13 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A path.
 
-    operation  describes it in the OpenAPI document; None if it is not in there
-    describe   describes it if records have attributes; None if that is the same
-    group      what its requests are counted and logged as, if not as those of the path
+    describe  describes it in the OpenAPI document, given the schema of records; None if it is not in there
+    group     what its requests are counted and logged as, if not as those of the path
     """
 
     path: str
-    operation: Operation | None = None
     describe: Callable[[Schema], Operation] | None = None
     group: str = ""
-
-    def operation_of(self, schema: Schema) -> Operation | None:
-        """Return what describes it if records have a schema."""
-        return self.operation if self.describe is None else self.describe(schema)
 
     @cached_property
     def name(self) -> str:
@@ -58,7 +52,7 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def protected(self) -> bool:
         """Whether it needs a key."""
-        return self.operation is not None and self.operation.protected
+        return self.describe is not None and self.describe(NO_ATTRIBUTES).protected
 
 
 class AnswerRoute(_Path, frozen=True, kw_only=True):

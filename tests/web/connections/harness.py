@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from service.publishing.snapshot import SnapshotHolder
-from service.web.connections.application import Application
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits, LogThrottle, timeouts
 from service.web.connections.memory_budget import MemoryBudget
@@ -54,7 +53,7 @@ class Wire(asyncio.Transport):
     resets  whether the connection is reset when the server closes it
     """
 
-    def __init__(self, app: Application | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
+    def __init__(self, app: App | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
         system = SimpleNamespace(fileno=lambda: -1, setsockopt=self._set_option)
         super().__init__({"peername": ("192.0.2.1", 5), "socket": system})
         self.resets = False
