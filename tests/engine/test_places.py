@@ -16,7 +16,6 @@ from service.model.records import STORES
 from tests.engine.oracle import STORES as COLLECTION, Answer, Pairs, Record, answer
 from tests.engine.random_records import OWNERS, ask, build
 from tests.engine.test_locations import made
-from tests.engine.test_page import walk
 
 pytestmark = pytest.mark.slow
 
@@ -112,31 +111,6 @@ def test_any_combination_of_conditions_equals_a_naive_scan(seed: int, asked: Seq
         check(seed, pairs)
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize(
-    "conditions",
-    [
-        [],
-        [("is_open", "true")],
-        [("city", "Toronto"), ("city", "Ottawa")],
-        [("country", "SE")],
-        [("radius", "3e6")],
-        [("radius", "60000")],
-        [("bbox", "100,-90,-100,90")],
-        [("q", "shop")],
-        [("q", "shop"), ("radius", "1e7"), ("is_open", "false"), ("bbox", "-180,0,180,90")],
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("near", ["45.0001,135.0002", "10.01,179.99", "-89.9,-100"])
-def test_the_pages_of_the_nearest_have_each_record_once(near: str, conditions: Pairs, order: str) -> None:
-    records, table = served(1)
-    pairs = [("near", near), ("sort_order", order), *conditions]
-    expected = [each["store_id"] for each in answer(COLLECTION, records, pairs, OWNERS).data]
-    for limit in (7, 100):
-        assert walk(table, STORES, pairs, limit=limit) == expected
-
-
 @pytest.mark.parametrize("many", [0, 20_000])
 @pytest.mark.parametrize(
     "conditions",
@@ -170,18 +144,6 @@ def test_an_answer_does_not_depend_on_how_it_is_found(
             assert ask(table, STORES, [*pairs, ("facets", FACETS)]) == expected
             table.selections.clear()
             assert ask(table, STORES, pairs).data == expected.data
-
-
-def test_stores_at_one_point_tie_in_the_default_order() -> None:
-    records, table = served(2)
-    same = [each for each in records if (each["latitude"], each["longitude"]) == ("45", "135")]
-    pairs = [("near", "45,135"), ("fields", "store_id,distance"), ("radius", "0.01")]
-    found = ask(table, STORES, pairs).data
-    assert len(found) >= len(same) > 50
-    assert {each["distance"] for each in found} == {0.0}
-    default = [each["store_id"] for each in answer(COLLECTION, records, []).data]
-    places = [default.index(each["store_id"]) for each in found]
-    assert places == sorted(places)
 
 
 def test_distance_is_the_last_member_with_one_decimal_or_null() -> None:
