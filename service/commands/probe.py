@@ -3,7 +3,7 @@
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Final
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 import click
 
@@ -37,6 +37,6 @@ def probe(url: SplitResult) -> None:
         why = printable(getattr(error, "strerror", None) or str(error))
         raise click.ClickException(f"{address}: {why}") from error
     if status // 100 != 2:  # noqa: PLR2004 - the class of success
-        hint = "" if url.path.strip("/") else f"; the health check is {url._replace(path='/ready').geturl()}"
+        hint = "" if url.path.strip("/") else f"; the health check is {urljoin(address, '/ready')}"
         raise click.ClickException(f"{address}: status {status}{hint}")
     click.echo(f"{address}: status {status}")
