@@ -15,12 +15,10 @@ from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
-    Record,
     as_csv,
     as_lines,
     company,
     load_companies,
-    load_files,
     load_stores,
     rows,
     store,
@@ -58,96 +56,74 @@ def warned(warnings: Sequence[Diagnostic]) -> list[tuple[str, str | None, str | 
     return [(each.code, each.field, each.value) for each in warnings]
 
 
-@pytest.mark.parametrize(
-    "text", ["NULL", "null", "N/A", "n/a", "-", "--", "#N/A", "(null)", r"\N", "undefined", "() -"]
-)
-@pytest.mark.parametrize("field", ["name", "address_2", "city", "province", "postal_code", "phone_number", "latitude"])
 @pytest.mark.parametrize("name", ["stores.csv", "stores.jsonl"])
-def test_a_placeholder_has_a_warning_and_is_served(tmp_path: Path, name: str, field: str, text: str) -> None:
-    records = [store("s1", **{field: text}), store("s2")]
-    content = as_csv(records, STORE_FIELDS) if name.endswith("csv") else as_lines(records)
-    loaded = load_stores(tmp_path, content, name)
-
-    assert warned(loaded.report.warnings) == [("placeholder", field, text)]
-    assert len(rows(loaded)) == 2
-    assert loaded.report.warnings[0].record == 1
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"country": "NA"},  # Namibia
-        {"province": "NA", "city": "Napoli"},
-        {"city": "None", "country": "IT"},
-        {"city": "Nan", "province": "Nan", "country": "TH"},
-        {"name": "None"},
-        {"name": "NA"},
-        {"store_id": "-"},
-        {"name": "N/A Streetwear", "address_2": "no 5", "phone_number": "-1", "postal_code": "NA1"},
-    ],
-)
-def test_a_real_value_of_a_field_has_no_warning(tmp_path: Path, fields: Record) -> None:
-    assert load_stores(tmp_path, as_csv([store() | fields], STORE_FIELDS)).report.warnings == []
+def test_suspicious_texts_have_a_warning_and_are_served(tmp_path: Path, name: str) -> None:
+    changed = {
+        "name": "N/A",
+        "postal_code": '="08001"',
+        "phone_number": "4.2E+11",
+        "latitude": "#REF!",
+        "longitude": "-",
+    }
+    records = [store("s0"), *(store(field, **{field: text}) for field, text in changed.items())]
+    loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS) if name.endswith("csv") else as_lines(records), name)
+    found = {(each.record, each.code, each.field, each.value) for each in loaded.report.warnings}
+    codes = ("placeholder", "formula", "exponent", "spreadsheet", "placeholder")
+    assert found == {
+        (record, code, *cell) for record, (code, cell) in enumerate(zip(codes, changed.items(), strict=True), 2)
+    }
+    assert len(rows(loaded)) == len(records)
 
 
-@pytest.mark.parametrize("field", ["address_1", "address_2", "postal_code", "phone_number", "latitude", "longitude"])
-@pytest.mark.parametrize("text", ["NA", "None", "NaN"])
-def test_a_possible_name_is_a_placeholder_in_other_fields(tmp_path: Path, field: str, text: str) -> None:
-    loaded = load_stores(tmp_path, as_csv([store() | {field: text}], STORE_FIELDS))
-    assert warned(loaded.report.warnings) == [("placeholder", field, text)]
+def code(field: str, text: str) -> str | None:
+    """Return the code of the issue of a text in a field of stores, if it has one."""
+    issue = check_text(STORES.field(field), text)
+    return issue and issue.code
 
 
-@pytest.mark.parametrize("field", ["store_id", "name", "postal_code", "phone_number", "latitude"])
-def test_a_spreadsheet_formula_has_a_warning_and_is_served(tmp_path: Path, field: str) -> None:
-    loaded = load_stores(tmp_path, as_csv([store("s0"), store() | {field: '="08001"'}], STORE_FIELDS))
-    assert warned(loaded.report.warnings) == [("formula", field, '="08001"')]
-    assert len(rows(loaded)) == 2
-
-
-@pytest.mark.parametrize("field", [field.name for field in STORES.fields if field.kind in (IDENTIFIER, WORDS, POSTAL)])
-@pytest.mark.parametrize("text", ERRORS)
-def test_an_error_value_of_a_spreadsheet_has_a_warning_in_every_text_field(
-    tmp_path: Path, field: str, text: str
-) -> None:
-    records = as_csv([store() | {field: text}], STORE_FIELDS)
-    loaded = load_files(
-        tmp_path, {"companies.csv": as_csv([company(), company(text)], COMPANY_FIELDS), "stores.csv": records}
-    )
-    assert [each for each in warned(loaded.report.warnings) if each[0] != "parent"] == [
-        ("spreadsheet", "company_id", text), ("spreadsheet", field, text)
-    ]  # fmt: skip
-
-
-def test_an_error_value_among_numbers_is_one_of_a_spreadsheet(tmp_path: Path) -> None:
-    loaded = load_stores(tmp_path, as_csv([store(latitude="#REF!", longitude="#N/A")], STORE_FIELDS))
-    assert warned(loaded.report.warnings) == [
-        ("spreadsheet", "latitude", "#REF!"),
-        ("placeholder", "longitude", "#N/A"),
-    ]
-
-
-@pytest.mark.parametrize("field", ["store_id", "postal_code", "phone_number", "parent_company_id"])
-@pytest.mark.parametrize("text", ["4.2E+11", "4,20056E+11", "4.2e+11", "1E+05", " 1.00E+100"])
-def test_a_number_that_a_spreadsheet_rounded_has_a_warning(tmp_path: Path, field: str, text: str) -> None:
-    files = {"companies.csv": as_csv([company(), company(text)], COMPANY_FIELDS)}
-    loaded = load_files(tmp_path, files | {"stores.csv": as_csv([store("s0"), store() | {field: text}], STORE_FIELDS)})
-    assert warned(loaded.report.warnings) == [("exponent", "company_id", text), ("exponent", field, text)]
-    assert len(rows(loaded)) == 2
+@pytest.mark.parametrize("field", ["name", "address_2", "city", "province", "postal_code", "phone_number"])
+def test_a_placeholder_has_a_warning(field: str) -> None:
+    texts = ["NULL", "null", "N/A", "n/a", "-", "--", "#N/A", "(null)", r"\N", "undefined", "() -"]
+    assert {code(field, text) for text in texts} == {"placeholder"}
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [
-        {"name": "4.2E+11"},
-        {"country": "FR", "latitude": "4.2E+01", "longitude": "9"},
-        {"store_id": "1E5"},
-        {"store_id": "A1E+05"},
-        {"store_id": "#5"},
-        {"address_2": "#200", "name": "#REF", "phone_number": "+4.2"},
-    ],
+    ("field", "texts"),
+    {
+        "country": ["NA"],  # Namibia
+        "province": ["NA", "Nan"],
+        "city": ["None", "Nan", "Napoli"],
+        "name": ["None", "NA", "N/A Streetwear", "4.2E+11", "#REF"],
+        "store_id": ["-", "1E5", "A1E+05", "#5"],
+        "address_2": ["no 5", "#200"],
+        "phone_number": ["-1", "+4.2"],
+        "postal_code": ["NA1"],
+    }.items(),
 )
-def test_texts_that_no_spreadsheet_changed_have_no_warning(tmp_path: Path, fields: Record) -> None:
-    assert load_stores(tmp_path, as_csv([store() | fields], STORE_FIELDS)).report.warnings == []
+def test_a_real_value_of_a_field_has_no_warning(field: str, texts: Sequence[str]) -> None:
+    assert {code(field, text) for text in texts} == {None}
+
+
+@pytest.mark.parametrize("field", ["address_1", "address_2", "postal_code", "phone_number"])
+def test_a_possible_name_is_a_placeholder_in_other_fields(field: str) -> None:
+    assert {code(field, text) for text in ("NA", "None", "NaN")} == {"placeholder"}
+
+
+@pytest.mark.parametrize("field", ["store_id", "name", "postal_code", "phone_number"])
+def test_a_spreadsheet_formula_has_a_warning(field: str) -> None:
+    assert code(field, '="08001"') == "formula"
+
+
+@pytest.mark.parametrize("field", TEXT_FIELDS, ids=lambda field: field.name)
+def test_an_error_value_of_a_spreadsheet_has_a_warning_in_every_text_field(field: Field) -> None:
+    issues = [check_text(field, text) for text in ERRORS]
+    assert {issue and issue.code for issue in issues} == {"spreadsheet"}
+
+
+@pytest.mark.parametrize("field", ["store_id", "company_id", "postal_code", "phone_number", "parent_company_id"])
+def test_a_number_that_a_spreadsheet_rounded_has_a_warning(field: str) -> None:
+    texts = ["4.2E+11", "4,20056E+11", "4.2e+11", "1E+05", " 1.00E+100"]
+    assert {code(field, text) for text in texts} == {"exponent"}
 
 
 def test_texts_of_companies_are_checked(tmp_path: Path) -> None:
