@@ -78,7 +78,7 @@ def test_suspicious_texts_have_a_warning_and_are_served(tmp_path: Path, name: st
 def code(field: str, text: str) -> str | None:
     """Return the code of the issue of a text in a field of stores, if it has one."""
     issue = check_text(STORES.field(field), text)
-    return issue and issue.code
+    return None if issue is None else issue.code
 
 
 @pytest.mark.parametrize("field", ["name", "address_2", "city", "province", "postal_code", "phone_number"])
