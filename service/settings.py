@@ -7,8 +7,7 @@ variable, the key of the settings file, error messages and `serve --help` are al
 import os
 import re
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -178,11 +177,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     def processes(self) -> int:
         """Number of worker processes."""
         return self.workers if isinstance(self.workers, int) else _cores()
-
-
-def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Return settings of values of their types by name; those that are None or () are not set."""
-    return Settings(**{name: value for name, value in values.items() if value not in (None, ())})
 
 
 def _cores() -> int:

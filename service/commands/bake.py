@@ -11,12 +11,11 @@ from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import check_projection
 from service.commands.errors import dataset_error
-from service.commands.options import DATA, SETTINGS, TARGET, Target, check_read_options, check_target, local_file
+from service.commands.options import DATA, SETTINGS, TARGET, Target, check_target, local_file, make_settings
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
 from service.model.records import COMPANIES, STORES
 from service.server.progress_bar import shown_progress
-from service.settings import make_settings
 from service.spool import Spools
 
 _SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]i?b)", re.IGNORECASE)
@@ -62,7 +61,6 @@ def bake(data: Path, file: Target, *, memory: int, **values: Any) -> None:
     """
     check_target(data, file)
     settings = make_settings(values)
-    check_read_options(settings)
     try:
         with local_file(file) as local:
             with shown_progress() as progress:

@@ -16,13 +16,12 @@ import msgspec
 import orjson
 
 from service.commands.errors import spool_error
-from service.commands.options import DATA, SETTINGS, check_read_options
+from service.commands.options import DATA, SETTINGS, make_settings
 from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX
 from service.reading.diagnostics import Diagnostic
 from service.server.progress_bar import shown_progress
-from service.settings import make_settings
 from service.texts import counted
 
 # A text, and its style on a terminal as rich names it: "bold red".
@@ -69,7 +68,6 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
     Warnings have no effect.
     """
     settings = make_settings(values)
-    check_read_options(settings)
     try:
         with shown_progress() as progress:
             loaded = load(data, options=settings.read_options, progress=progress)

@@ -14,9 +14,9 @@ from service.commands.options import (
     SETTINGS,
     TARGET,
     Target,
-    check_read_options,
     check_target,
     local_file,
+    make_settings,
     setting_errors,
 )
 from service.dataset import Dataset, Rejected
@@ -31,7 +31,7 @@ from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.choice import check_unread, is_baked
 from service.server.progress_bar import shown_progress
-from service.settings import Settings, make_settings
+from service.settings import Settings
 from service.spool import Spools
 from service.texts import counted, did_you_mean, truncate
 from service.web.http.request import query_pairs
@@ -76,7 +76,6 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
     if ending == _PARQUET and find_spec("pyarrow") is None:
         raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
     settings = make_settings(values)
-    check_read_options(settings)
     try:
         with local_file(file) as local:
             dataset = _load(data, settings, Spools(local.absolute().parent))

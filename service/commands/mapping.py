@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from service.commands.errors import spool_error
-from service.commands.options import DATA, SETTINGS, check_read_options
+from service.commands.options import DATA, SETTINGS, make_settings
 from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
@@ -16,7 +16,6 @@ from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.toml import array, quoted
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import find_table_options, options_as_toml, propose_mapping
-from service.settings import make_settings
 
 
 @click.command(params=[SETTINGS["encoding"]])
@@ -28,7 +27,6 @@ def mapping(data: Path, **values: Any) -> None:
     columns and from the first records.
     """
     settings = make_settings(values)
-    check_read_options(settings)
     try:
         found = _read(data, settings.read_options)
     except OSError as error:  # of the temporary files for large data files

@@ -3,7 +3,7 @@
 import logging
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -224,11 +224,13 @@ DATA: Final = click.argument("data", metavar="DATA", type=_DataPath(readable=Fal
 TARGET: Final = click.argument("file", metavar="FILE", type=_TargetPath(dir_okay=False, readable=False, path_type=Path))
 
 
-def check_read_options(settings: Settings) -> None:
-    """Raise a usage error for options that say how data is read, but cannot."""
+def make_settings(values: Mapping[str, Any]) -> Settings:
+    """Return settings of values by name; None and () are not set. Raises a usage error for an unknown encoding."""
+    settings = Settings(**{name: value for name, value in values.items() if value not in (None, ())})
     with setting_errors("encoding"):
         if settings.encoding:
             parse_encoding(settings.encoding)
+    return settings
 
 
 @contextmanager

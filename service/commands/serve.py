@@ -24,8 +24,8 @@ from service.commands.options import (
     SETTINGS,
     SectionedCommand,
     bundled_folder,
-    check_read_options,
     load_settings_file,
+    make_settings,
     setting_errors,
     setting_source,
     warn_of_unknown_variables,
@@ -49,7 +49,7 @@ from service.server.listener import (
 )
 from service.server.log import STANDARD_OUTPUT, checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.settings import ENVIRONMENT_PREFIX, Settings, make_settings, parse_origin, tiles_origin
+from service.settings import ENVIRONMENT_PREFIX, Settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
@@ -105,7 +105,6 @@ def warn_of_open_address(public: Listener) -> None:
         _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)
 
 
-_log_serve: Final = logging.getLogger(__name__)
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
@@ -139,7 +138,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
     with setting_errors("max_connections", TooFewDescriptors):
         settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     start_log(as_json=settings.log_format == "json")
-    _log_serve.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
+    _log.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
     warn_of_unknown_variables(context)
     warn_about_keys(settings)
     try:
@@ -238,7 +237,6 @@ def _access_log(settings: Settings) -> ExitStack:
 
 def _check(settings: Settings) -> None:
     """Raise a usage error for a text that a setting does not accept."""
-    check_read_options(settings)
     with setting_errors("admin"):
         if settings.admin:
             split_address(settings.admin)
@@ -251,19 +249,13 @@ def _check(settings: Settings) -> None:
         for origin in settings.cors_origin:
             parse_origin(origin)
     with setting_errors("tiles"):
-        if settings.tiles:
-            tiles_origin(settings.tiles)
-            _check_attribution(settings)
+        if settings.tiles and tiles_origin(settings.tiles) and not settings.tiles_attribution:
+            raise ValueError("tiles need --tiles-attribution, the source to name on the map")
     with setting_errors("trusted_proxy"):
         parse_trusted_proxies(settings.trusted_proxy)
     with setting_errors("cache_control"):
         if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
             raise ValueError("a header field may contain printable ASCII only")
-
-
-def _check_attribution(settings: Settings) -> None:
-    if not settings.tiles_attribution:
-        raise ValueError("tiles need --tiles-attribution, the source to name on the map")
 
 
 def _check_rate_store(url: str) -> None:

@@ -15,10 +15,9 @@ from helm_python.errors import HelmError
 
 from service import __version__
 from service.access.key_file import change_keys
-from service.commands.options import SETTINGS
+from service.commands.options import SETTINGS, make_settings
 from service.commands.serve import serve
 from service.sampling.sample_dataset import write_sample
-from service.settings import make_settings
 from tests.deploy.rendered_chart import (
     CHART,
     FORMS,
