@@ -29,6 +29,7 @@ from service.model.kinds import (
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, Value, WrongType
 from service.reading.diagnostics import Issue
+from service.reading.mapping.attribute_values import CONTROL, CONTROL_CHARACTER
 
 # What programs and people write for no value; compared after folding.
 PLACEHOLDERS: Final = frozenset(
@@ -105,10 +106,8 @@ PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Issue("parent", "no company has this identifier")
 _BOUNDS: Final = {"latitude": MAX_LATITUDE, "longitude": MAX_LONGITUDE}  # degrees
 _RANGES: Final = {name: (number_key(f"-{bound}"), number_key(f"{bound}")) for name, bound in _BOUNDS.items()}
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 _MISSING: Final = Issue("missing", "a value is required")
-_CONTROL_CHARACTER: Final = Issue("text", "control characters other than tab and line breaks are not allowed")
 _NOT_AN_INSTANT: Final = Issue("date", "expected a date or date-time such as 2024-05-31T10:00:00Z")
 _NOT_A_FLAG: Final = Issue("type", "expected true or false")
 _NOT_A_STRING: Final = Issue("type", "expected a string")
@@ -260,7 +259,7 @@ def _read(field: Field, cell: Cell) -> Value | Issue:
     if kind is INSTANT:
         instant = parse_instant(cell)
         return _NOT_AN_INSTANT if instant is None else format_instant(instant)
-    return _CONTROL_CHARACTER if _CONTROL.search(cell) else cell
+    return CONTROL_CHARACTER if CONTROL.search(cell) else cell
 
 
 def _wrong_type(kind: Kind) -> Issue:

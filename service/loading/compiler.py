@@ -22,11 +22,11 @@ from service.loading.batch_diagnostics import (
 )
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.store_warnings import store_warnings
-from service.model.kinds import FLAG, POSTAL
+from service.model.kinds import POSTAL
 from service.model.records import COMPANIES, CREATED_AT, Company, Resource
 from service.reading.batch import Batch, Value, expand
 from service.reading.columns.field_names import UnusedNames
-from service.reading.columns.flags import utc_today
+from service.reading.columns.flags import IS_OPEN, utc_today
 from service.reading.diagnostics import Diagnostic, Issue
 from service.spool import Spools
 
@@ -125,7 +125,6 @@ class Compiler:
         self._places = RecordPlaces()
         self._parents: dict[int, ParentReference] = {}  # by the index of the record
         self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
-        self._flag = next((field.name for field in resource.fields if field.kind is FLAG and not field.attribute), "")
         self.as_of: date | None = None
         self.error_counts, self.warning_counts = DiagnosticCounts("error"), DiagnosticCounts("warning")
         self.errors: list[Diagnostic] = []
@@ -158,7 +157,7 @@ class Compiler:
         if batch.status_columns:
             is_open = [
                 is_valid and flag is True
-                for is_valid, flag in zip(diagnostics.valid, columns[self._flag].values, strict=True)
+                for is_valid, flag in zip(diagnostics.valid, columns[IS_OPEN.name].values, strict=True)
             ]
             self._closed_columns.add(batch.status_columns, is_open, diagnostics, len(self._places) - len(is_open))
         self.as_of = batch.as_of or self.as_of

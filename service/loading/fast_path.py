@@ -219,10 +219,8 @@ def _join(
     """Return keys of sign, scale and digits, each with its end; of an empty line the key of no value."""
     ends = np.where(empty, len(NULL_KEY + KEY_END), 2 + counts + negative + len(KEY_END)).cumsum()
     starts = np.append(0, ends[:-1])[: len(ends)]
-    keys, is_digit = (
-        np.empty(int(ends[-1]) if len(ends) else 0, np.uint8),
-        np.ones(int(ends[-1]) if len(ends) else 0, np.bool_),
-    )
+    size = int(ends[-1]) if len(ends) else 0
+    keys, is_digit = np.empty(size, np.uint8), np.ones(size, np.bool_)
     for others in (starts, starts + 1, ends - 1, ends[negative] - 2):
         is_digit[others] = False
     keys[is_digit] = digits

@@ -224,6 +224,11 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
     return [(*formats, *standard) for order in _ORDERS if (formats := _formats(found, order))]
 
 
+def may_be_date(text: str) -> bool:
+    """Return whether a text is a date of some format."""
+    return parse_instant(text) is not None or bool(possible_formats([text]))
+
+
 def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
     """Return the formats of dates, one for each layout; none if a date cannot have this order."""
     year = _NUMBERS[order.index("y")]

@@ -1,15 +1,16 @@
 """Open and closed stores: the words, dates and column names that say whether a store is open."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
 from service.model.kinds import FALSE, FLAG, TRUE, parse_flag, parse_instant
-from service.model.records import Resource
+from service.model.records import STORES, Resource
 from service.reading.batch import Cell
 from service.reading.columns.dates import RFC_3339, ConvertedCells, instant_converter, possible_formats
 
+IS_OPEN: Final = next(field for field in STORES.fields if field.kind is FLAG)
 _WORD: Final = re.compile(r"[^\W_]+")
 _OPEN: Final = frozenset(
     {"open", "opened", "operational", "geöffnet", "offen", "ouvert", "ouverte", "abierto", "abierta", "aperto"}
@@ -69,16 +70,6 @@ def says_closed(text: str) -> bool:
     if len(words) > _MAX_WORDS or not words.isdisjoint(_NOT) or DAY.search(text.casefold()):
         return False
     return has_year(text) or not any(map(str.isdigit, text))
-
-
-def is_about_opening(texts: Iterable[str]) -> bool:
-    """Return whether all of some words mean open or closed."""
-    return all(text.casefold() in _OPEN or _is_phrase(words_of(text)) for text in texts)
-
-
-def are_hours(text: str) -> bool:
-    """Return whether a text is that of opening hours: "9:00 - 17:30"."""
-    return _HOURS.fullmatch(text.casefold()) is not None
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -168,7 +159,7 @@ MAX_TEXTS: Final = 100  # distinct ones: a column with more is free text
 
 def has_flags(resource: Resource) -> bool:
     """Return whether the records of a resource may be closed."""
-    return any(field.kind is FLAG and not field.attribute for field in resource.fields)
+    return IS_OPEN in resource.fields
 
 
 def is_status_name(name: str) -> bool:
@@ -179,9 +170,10 @@ def is_status_name(name: str) -> bool:
 def mentions_status(name: str, cells: Sequence[Cell]) -> bool:
     """Return whether the cells of a column speak of open and closed stores, not of opening hours."""
     texts = {cell.strip() for cell in set(cells) if isinstance(cell, str)} - {""}
-    if not 0 < len(texts) <= MAX_TEXTS or is_day(name) or any(map(are_hours, texts)):
+    folded = set(map(str.casefold, texts))
+    if not 0 < len(texts) <= MAX_TEXTS or is_day(name) or any(map(_HOURS.fullmatch, folded)):
         return False
-    return is_about_opening(texts) or any(map(says_closed, texts))
+    return all(text in _OPEN or _is_phrase(words_of(text)) for text in folded) or any(map(says_closed, texts))
 
 
 class ClosedCells:

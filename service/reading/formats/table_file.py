@@ -117,14 +117,6 @@ def finds_nothing(_: Sequence[str]) -> bool:
     return False
 
 
-class _Layout(msgspec.Struct, frozen=True):
-    """The header, the columns to read, by name, with the index of each in a row; the names of others."""
-
-    header: Header
-    indexes: Mapping[str, int]
-    unused: Sequence[str]
-
-
 class TableFile(RecordFile):
     """A table of texts: its first row with a value has the names of the columns, unless they are declared.
 
@@ -148,17 +140,36 @@ class TableFile(RecordFile):
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records. Raises FileError, with the line on which the bad record begins."""
-        header, rows = self._split_header()
-        layout = _lay_out(header, columns, also)
+        _, rows = self._split_header()
+        places, known = dict(zip(self.names, count(), strict=False)), set(columns)
+        indexes = {name: places[name] for name in (*columns, *also)}
+        unused = list(islice((name for name in places if name not in known), MAX_UNUSED))
         record, last = 1, Rows([], ())
         for read in rows:
             if not read.rows:
                 continue
-            batch = _batch(read, record, layout, self.total)
+            batch = self._batch(read, record, indexes, unused)
             yield batch
             record, last = record + len(batch.numbers) + len(batch.unreadable), read
         if last.rows:
             self._check_last(last.rows[-1], last.lines[len(last.rows) - 1])
+
+    def _batch(self, read: Rows, record: int, indexes: Mapping[str, int], unused: Sequence[str]) -> Batch:
+        """Return rows as a batch; its first record has number `record`."""
+        header, found = self._header, _find_records(read, self._header, record)
+        cells, complete, lines = found.cells, found.complete, read.lines
+        unused_names = [UnusedName(name, header.line, len(complete)) for name in unused]
+        if unnamed := header.count_unnamed(read.rows[index] for index in complete):
+            unused_names.append(UnusedName(NO_VALUE, header.line, unnamed))
+        return Batch(
+            numbers=found.numbers,
+            columns={name: cells[index] if cells else () for name, index in indexes.items()},
+            lines=lambda: [lines[index] for index in complete],
+            unreadable=list(_unreadable(read, found.others, header)),
+            unused=unused_names,
+            done=read.done,
+            total=self.total,
+        )
 
     def _split_header(self) -> tuple[Header, Iterator[Rows]]:
         """Return the header, and the rows below it."""
@@ -171,31 +182,6 @@ class TableFile(RecordFile):
 
 def _cleaned(clean: Callable[[str], str], read: Rows) -> Rows:
     return msgspec.structs.replace(read, rows=[list(map(clean, row)) for row in read.rows])
-
-
-def _lay_out(header: Header, wanted: Sequence[str], also: Sequence[str]) -> _Layout:
-    indexes = dict(zip(header.names, count(), strict=False))
-    selected = {name: indexes[name] for name in wanted}
-    unused = islice((name for name in indexes if name not in selected), MAX_UNUSED)
-    return _Layout(header, selected | {name: indexes[name] for name in also}, list(unused))
-
-
-def _batch(read: Rows, record: int, layout: _Layout, total: int) -> Batch:
-    """Return rows as a batch; its first record has number `record`."""
-    header, found = layout.header, _find_records(read, layout.header, record)
-    cells, complete = found.cells, found.complete
-    unused = [UnusedName(name, header.line, len(complete)) for name in layout.unused]
-    if unnamed := header.count_unnamed(read.rows[index] for index in complete):
-        unused.append(UnusedName(NO_VALUE, header.line, unnamed))
-    return Batch(
-        numbers=found.numbers,
-        columns={name: cells[index] if cells else () for name, index in layout.indexes.items()},
-        lines=partial(_lines_of, read.lines, complete),
-        unreadable=list(_unreadable(read, found.others, header)),
-        unused=unused,
-        done=read.done,
-        total=total,
-    )
 
 
 class _Records(msgspec.Struct, frozen=True, eq=False):
@@ -232,10 +218,6 @@ def _with_values(rows: Sequence[Row], malformed: Iterable[int]) -> Iterator[int]
     """Yield the indexes of the rows that are not blank."""
     found = compress(count(), map(any, rows))
     return iter(sorted(chain(found, malformed))) if malformed else found
-
-
-def _lines_of(lines: Sequence[int], indexes: Sequence[int]) -> list[int]:
-    return [lines[index] for index in indexes]
 
 
 def _unreadable(read: Rows, others: Sequence[tuple[int, int]], header: Header) -> Iterator[UnreadableRecord]:

@@ -1,7 +1,7 @@
 """The values of attributes: texts to numbers, flags, lists, URLs and dates, in the form in which they are served."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from datetime import date
 from math import isfinite
 from typing import Any, Final, TypeAlias
@@ -17,7 +17,7 @@ from service.reading.mapping.declaration import AttributeOptions, Constant
 _Parsed: TypeAlias = str | bool | tuple[str, ...] | Issue | None
 _Parse: TypeAlias = Callable[[str], _Parsed]
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _URL: Final = re.compile(r"https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?", re.IGNORECASE)
 # Lines already in canonical form.
 _NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)?\n)*")
@@ -25,7 +25,7 @@ _URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\
 _MOST_BYTES: Final = 4  # of a character
 _DATE_LENGTH: Final = len("2000-01-01")
 
-_TEXT: Final = Issue("text", "control characters other than tab and line breaks are not allowed")
+CONTROL_CHARACTER: Final = Issue("text", "control characters other than tab and line breaks are not allowed")
 _NOT: Final[Mapping[str, Issue]] = {
     "text": Issue("type", "expected a text"),
     "number": Issue("type", "expected a number such as 7.5"),
@@ -99,7 +99,7 @@ class AttributeReader:
         issue = value if isinstance(value, Issue) else self._check(value)
         if issue is not None:
             text = _as_written(cell)
-            return self._wrong(text, _TEXT if _CONTROL.search(text) else issue)
+            return self._wrong(text, CONTROL_CHARACTER if CONTROL.search(text) else issue)
         return None if isinstance(value, Issue) else value
 
     def _parsed(self, cell: Cell) -> _Parsed:
@@ -118,8 +118,8 @@ class AttributeReader:
     def _check(self, value: object) -> Issue | None:
         """Return the issue of a value of the right kind."""
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
-        if any(map(_CONTROL.search, texts)):
-            return _TEXT
+        if any(map(CONTROL.search, texts)):
+            return CONTROL_CHARACTER
         most = self._options.max_length
         if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > most:
             return Issue("length", f"longer than {most:,} bytes, the `max_length` of the attribute")
@@ -185,20 +185,15 @@ def _json_number(text: str) -> str | None:
 
 def _date(text: str, formats: Sequence[Callable[[str], tuple[str, str] | None]]) -> str | None:
     """Return the date of a text as RFC 3339 writes it, None if it has no such format, or does not exist."""
-    for day in _days(text, formats):
+    days = [found[0] for parse in formats if (found := parse(text)) is not None]
+    if parse_instant(text) is not None:
+        days.append(text[:_DATE_LENGTH])
+    for day in days:
         try:
             return date.fromisoformat(day).isoformat()
         except ValueError:
             continue
     return None
-
-
-def _days(text: str, formats: Sequence[Callable[[str], tuple[str, str] | None]]) -> Iterator[str]:
-    for parse in formats:
-        if (found := parse(text)) is not None:
-            yield found[0]
-    if parse_instant(text) is not None:
-        yield text[:_DATE_LENGTH]
 
 
 def _elements(text: str) -> list[str] | None:

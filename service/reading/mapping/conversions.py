@@ -1,6 +1,6 @@
 """Conversions of cells, by column."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from datetime import date, tzinfo
 from typing import Final, TypeAlias
 
@@ -11,7 +11,7 @@ from service.reading.columns.dates import Cells, ConvertedCells, instant_convert
 from service.reading.columns.flags import ClosingDay
 from service.reading.diagnostics import Issue
 from service.reading.mapping.attribute_values import AttributeReader
-from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
+from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping, SplitPart
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
 _FLAGS: Final = {True: "true", False: "false"}
@@ -21,27 +21,19 @@ _POINT: Final = Issue("type", "expected a number with a decimal comma, as the ma
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
     """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
     found: list[Conversion] = [] if entry.split is None else [by_part(entry.split)]
-    if entry.attribute is not None:
-        return [*found, *_of_attribute(entry, entry.attribute)]
     if entry.values or entry.other is not None:
         found.append(_by_values(entry.values, entry.other))
-    if field.kind is NUMBER and mapping.decimal == ",":
+    if field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
         found.append(_convert_decimals)
     if field.kind is INSTANT:
         found += _of_instants(entry.dates or (), mapping.time_zone)
     if entry.default is not None:
         found.append(_with_default(entry.default))
-    if not texts and field.kind is not FLAG:
+    if entry.attribute is not None:
+        found.append(AttributeReader(entry.attribute, dates=entry.dates or ()).column)
+    elif not texts and field.kind is not FLAG:
         found.append(_without_flags)
     return found
-
-
-def _of_attribute(entry: FieldMapping, options: AttributeOptions) -> Iterator[Conversion]:
-    if entry.values or entry.other is not None:
-        yield _by_values(entry.values, entry.other)
-    if entry.default is not None:
-        yield _with_default(entry.default)
-    yield AttributeReader(options, dates=entry.dates or ()).column
 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:

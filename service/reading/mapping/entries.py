@@ -1,6 +1,5 @@
 """Check the entries of a mapping: how a field is made of columns."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar, get_args
 
@@ -21,9 +20,9 @@ from service.reading.mapping.declaration import (
     JoinTable,
     SplitPart,
 )
-from service.reading.mapping.options import parse_date_formats
+from service.reading.mapping.options import check_distinct, parse_date_formats
 from service.reading.mapping.toml import join_keys, read_table
-from service.texts import did_you_mean, truncate
+from service.texts import did_you_mean
 
 _T = TypeVar("_T")
 SOURCES: Final = ("from", "join", "first", "constant")
@@ -115,8 +114,7 @@ def _source(each: object, key_path: str) -> JoinedColumns:
 def _joined(columns: list[str], separator: str, key_path: str) -> JoinedColumns:
     if not columns:
         raise FileError(f"{key_path}: expected at least one column")
-    if repeated := next((name for name, count in Counter(columns).items() if count > 1), None):
-        raise FileError(f"{key_path}: {truncate(repeated)!r} is repeated")
+    check_distinct(columns, key_path)
     _check_length(separator, f"{key_path.removesuffix('join')}separator")
     return JoinedColumns(tuple(columns), separator)
 

@@ -20,7 +20,6 @@ from service.reading.mapping.declaration import (
 )
 from service.reading.mapping.entries import parse_attributes, parse_entry
 from service.reading.mapping.options import (
-    check_options,
     find_time_zone,
     parse_date_formats,
     parse_patterns,
@@ -104,7 +103,7 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
 
 def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
     key_path, known = resource.name, {field.name: field for field in resource.fields}
-    check_options(table, key_path)
+    table_options = parse_table_options(table, key_path)
     for name in table.fields:
         if name not in known:
             near = suggest_field(name, resource)
@@ -117,7 +116,7 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         fields=fields | mapped,
         attributes=attributes,
         encoding=table.encoding,
-        table=parse_table_options(table, key_path),
+        table=table_options,
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),

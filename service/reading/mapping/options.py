@@ -14,16 +14,7 @@ from service.reading.mapping.declaration import StoresTable
 from service.reading.text import Cleaning, meant_by_c1, parse_encoding
 from service.texts import did_you_mean, truncate
 
-_DECIMALS: Final = (".", ",")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
-
-
-def check_options(table: StoresTable, key_path: str) -> None:
-    """Raise FileError for an unknown encoding, or for a decimal separator that cannot be one."""
-    if table.encoding is not None:
-        find_encoding(table.encoding, f"{key_path}.encoding")
-    if table.decimal not in _DECIMALS:
-        raise FileError(f'{key_path}.decimal: expected "." or ","')
 
 
 def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[str, ...]:
@@ -81,11 +72,17 @@ _QUOTES: Final = {'"': True, "": False}
 
 def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     """Return how a mapping declares that a table is read. Raises FileError, with the key that is wrong."""
+    if table.encoding is not None:
+        find_encoding(table.encoding, f"{key_path}.encoding")
+    if table.decimal not in (".", ","):
+        raise FileError(f'{key_path}.decimal: expected "." or ","')
     if table.delimiter is not None and not is_delimiter(table.delimiter):
         raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
     if table.quote not in _QUOTES:
         raise FileError(f'{key_path}.quote: expected "" if quotes are ordinary characters')
-    _check_columns(table.columns, f"{key_path}.columns")
+    if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
+        raise FileError(f"{key_path}.columns: expected a name for each column of the file")
+    check_distinct(table.columns or (), f"{key_path}.columns")
     return TableOptions(
         delimiter=table.delimiter,
         quotes=_QUOTES[table.quote],
@@ -96,11 +93,8 @@ def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     )
 
 
-def _check_columns(names: Sequence[str] | None, key_path: str) -> None:
-    if names is None:
-        return
-    if not all(map(str.strip, names)) or not names:
-        raise FileError(f"{key_path}: expected a name for each column of the file")
+def check_distinct(names: Sequence[str], key_path: str) -> None:
+    """Raise FileError if a name is repeated."""
     if repeated := next((name for name, count in Counter(names).items() if count > 1), None):
         raise FileError(f"{key_path}: {truncate(repeated)!r} is repeated")
 

@@ -87,6 +87,11 @@ def array(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(quoted, texts))}]"
 
 
+def one_or_array(texts: Sequence[str]) -> str:
+    """Return a single text, or an array of several."""
+    return quoted(texts[0]) if len(texts) == 1 else array(texts)
+
+
 def inline_table(values: Mapping[str, str]) -> str:
     """Return a table on one line, of keys and values in TOML."""
     return f"{{ {', '.join(f'{key} = {value}' for key, value in values.items())} }}"

@@ -11,12 +11,11 @@ import msgspec
 from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
-from service.reading.columns.dates import possible_formats
 from service.reading.columns.flags import flag_of
 from service.reading.mapping.attribute_values import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions
-from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.column_choice import ColumnSample, FirstRecords, find_proof
+from service.reading.mapping.toml import inline_table, one_or_array, quoted
+from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
 
 _MAX_BYTES: Final = 1024  # more than the texts of a sample have
 # Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
@@ -35,7 +34,7 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
         return of_kind("flag")
     if not any(isinstance(cell, bool) for cell in column.cells):
         if (formats := _date_formats(column, first)) is not None:
-            return of_kind("date") | ({"date": _one_or_array(formats)} if formats else {})
+            return of_kind("date") | ({"date": one_or_array(formats)} if formats else {})
         if all(map(_NUMBER.fullmatch, column.texts)):
             return _number(column, decimal)
         flags = {quoted(text): flag_of(text) for text in column.texts}
@@ -66,11 +65,8 @@ def _date_formats(column: ColumnSample, first: FirstRecords) -> Sequence[str] | 
     """Return the formats of dates, none if they are RFC 3339; None for other texts, or if nothing proves a format."""
     if _fits(column, "date"):
         return ()
-    possible = possible_formats(column.texts)
-    if len(possible) > 1:
-        proof = find_proof(possible, first.columns.values())
-        return None if proof is None else proof.formats
-    return possible[0] if possible else None
+    possible, _ = prove_formats(column.texts, first)
+    return possible[0] if len(possible) == 1 else None
 
 
 def _is_list(column: ColumnSample) -> bool:
@@ -89,10 +85,6 @@ def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> b
 def of_kind(kind: AttributeKind) -> dict[str, str]:
     """Return the key of a kind."""
     return {"kind": quoted(kind)}
-
-
-def _one_or_array(formats: Sequence[str]) -> str:
-    return quoted(formats[0]) if len(formats) == 1 else array(formats)
 
 
 _HOW: Final = "# The columns that are left: to serve one, delete the # of its line."

@@ -12,8 +12,9 @@ from service.model.records import COMPANIES, STORES
 from service.reading.batch import Cell, RecordFile
 from service.reading.columns.dates import RFC_3339, possible_formats
 from service.reading.columns.field_names import column_key, end_of_path, suggest_field
-from service.reading.columns.flags import flag_of, has_status_word, is_closed_name, mentions_status
+from service.reading.columns.flags import IS_OPEN, flag_of, has_status_word, is_closed_name, mentions_status
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
+from service.reading.mapping.toml import quoted
 
 MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
 _MAX_TEXT: Final = 200  # characters of a name and of a cell
@@ -80,25 +81,21 @@ def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:
 _TIME: Final = re.compile(",? h.*")
 
 
-class Proof(msgspec.Struct, frozen=True):
-    """Formats of dates, and the name of the column that proves them."""
+def prove_formats(texts: Sequence[str], first: FirstRecords) -> tuple[list[tuple[str, ...]], str]:
+    """Return the formats that dates may have, a single one if a column proves it, and which; "" without a proof.
 
-    formats: tuple[str, ...]
-    column: str
-
-
-def find_proof(possible: Sequence[tuple[str, ...]], columns: Iterable[ColumnSample]) -> Proof | None:
-    """Return the possible formats whose dates are written like those of a column with only one possible format.
-
-    None if there is no such column, or if columns contradict each other.
+    A column with only one possible format does, if the dates are written like it, and no other contradicts it.
     """
-    proven = {_date(each): column.name for column in columns for each in _proven_formats(column)}
-    fitting = [formats for formats in possible if all(_date(each) in proven for each in formats if each != RFC_3339)]
-    return Proof(fitting[0], proven[_date(fitting[0][0])]) if len(fitting) == 1 else None
+    possible = possible_formats(texts)
+    if len(possible) > 1:
+        proven = {_date(each): column.name for column in first.columns.values() for each in _own_formats(column.texts)}
+        fitting = [found for found in possible if all(_date(each) in proven for each in found if each != RFC_3339)]
+        if len(fitting) == 1:
+            return fitting, f"as {quoted(proven[_date(fitting[0][0])])} proves"
+    return possible, ""
 
 
-def _proven_formats(column: ColumnSample) -> Sequence[str]:
-    texts = column.texts
+def _own_formats(texts: Sequence[str]) -> Sequence[str]:
     possible = possible_formats(texts) if possible_formats(texts[:1]) else []  # most columns have no dates
     return possible[0] if len(possible) == 1 else ()
 
@@ -108,8 +105,7 @@ def _date(declared: str) -> str:
     return _TIME.sub("", declared)
 
 
-_FLAG: Final = "is_open"
-_COORDINATES: Final = ("latitude", "longitude")
+COORDINATES: Final = ("latitude", "longitude")
 _FIELDS_BY_KEY: Final = {column_key(field.name): field.name for field in STORES.fields}
 _ENOUGH: Final = 3  # fields, with which names are those of a file of stores
 _DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
@@ -136,15 +132,15 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
         for name, field in guess.items():
             if field is not None and field not in chosen and name not in chosen.values():
                 chosen[field] = name
-    geometry = dict(zip(_COORDINATES, (LATITUDE, LONGITUDE), strict=True))
+    geometry = dict(zip(COORDINATES, (LATITUDE, LONGITUDE), strict=True))
     return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # a pair of one source
 
 
 def are_exchanged(columns: Mapping[str, ColumnSample], chosen: Mapping[str, str]) -> bool:
     """Return whether the column chosen for latitudes has longitudes, and the other one latitudes."""
-    if not chosen.keys() >= set(_COORDINATES):
+    if not chosen.keys() >= set(COORDINATES):
         return False
-    latitudes, longitudes = ([*_degrees(columns[chosen[field]])] for field in _COORDINATES)
+    latitudes, longitudes = ([*_degrees(columns[chosen[field]])] for field in COORDINATES)
     beyond = sum(degrees > MAX_LATITUDE for degrees in latitudes)
     fit = max(latitudes, default=0) <= MAX_LONGITUDE and max(longitudes, default=MAX_LONGITUDE) <= MAX_LATITUDE
     return fit and _PROOF * beyond > len(latitudes)
@@ -156,12 +152,12 @@ def columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]
     The latter replaces a column that is chosen by its name alone, such as `Open` with opening hours.
     """
     others = [column for column in columns if column.name not in chosen.values() and column.texts]
-    found = _coordinates(list(filter(_has_degrees, others)), [field for field in _COORDINATES if field not in chosen])
-    named = next((column for column in columns if column.name == chosen.get(_FLAG)), None)
+    found = _coordinates(list(filter(_has_degrees, others)), [field for field in COORDINATES if field not in chosen])
+    named = next((column for column in columns if column.name == chosen.get(IS_OPEN.name)), None)
     if named is not None and not (named.texts and _count_unknown(named) == len(named.texts)):
         return found
     flags = find_flags(others)
-    return found | ({_FLAG: flags.name} if flags else {})
+    return found | ({IS_OPEN.name: flags.name} if flags else {})
 
 
 def find_flags(columns: Iterable[ColumnSample]) -> ColumnSample | None:
@@ -196,10 +192,10 @@ def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dic
     fitting = columns[: len(missing)]
     if len(fitting) < len(missing):
         return {}
-    if len(fitting) == len(_COORDINATES) and _largest(fitting[0]) > MAX_LATITUDE:
+    if len(fitting) == len(COORDINATES) and _largest(fitting[0]) > MAX_LATITUDE:
         fitting = fitting[::-1]
     found = dict(zip(missing, fitting, strict=True))
-    if any(_largest(column) > MAX_LATITUDE for field, column in found.items() if field == _COORDINATES[0]):
+    if any(_largest(column) > MAX_LATITUDE for field, column in found.items() if field == COORDINATES[0]):
         return {}
     return {field: column.name for field, column in found.items()}
 

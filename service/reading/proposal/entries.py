@@ -3,28 +3,30 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import filterfalse
 from typing import Final, TypeAlias
 
 import msgspec
 
 from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant
 from service.model.records import STORES, Field
-from service.reading.columns.dates import possible_formats
+from service.reading.columns.dates import may_be_date
 from service.reading.columns.field_names import end_of_path, is_house_number, suggest_field
-from service.reading.mapping.toml import array, inline_table, quoted
+from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import (
+    COORDINATES,
     ColumnSample,
     FirstRecords,
     are_exchanged,
     columns_by_nearest_name,
     columns_by_values,
-    find_proof,
+    prove_formats,
 )
 from service.reading.proposal.flag import KEEP_ONE, ProposedEntry, flag_entry, propose_closing, with_keys
 
 _Parts: TypeAlias = tuple[str, str, str]  # the value of the first field, the separator, that of the second
-_LATITUDE_FIRST: Final = ("latitude", "longitude")
-_LONGITUDE_FIRST: Final = ("longitude", "latitude")
+_LATITUDE_FIRST: Final = COORDINATES
+_LONGITUDE_FIRST: Final = COORDINATES[::-1]
 _ADDRESS: Final = ("postal_code", "city")
 _NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]+)?"
 _COMMA_NUMBER: Final = r"[+-]?[0-9]{1,3},[0-9]+"
@@ -122,8 +124,6 @@ def _separator(parts: Sequence[_Parts], column: ColumnSample) -> str | None:
 
 
 _ADDRESS_FIELDS: Final = "address_1"
-_LATITUDE: Final = "latitude"
-_LONGITUDE: Final = "longitude"
 _BY_VALUES: Final = "found by its values"
 _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
 _CANDIDATES: Final = 3
@@ -135,7 +135,7 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     named = columns_by_nearest_name([column.name for column in columns], paths=paths)
     exchanged = are_exchanged(first.columns, named)
     if exchanged:
-        named |= {_LATITUDE: named[_LONGITUDE], _LONGITUDE: named[_LATITUDE]}
+        named |= {field: named[other] for field, other in zip(COORDINATES, COORDINATES[::-1], strict=True)}
     split = list(find_split_columns(columns, named))
     named |= {field: each.name for each in split for field in each.fields}
     valued = columns_by_values(columns, named)
@@ -144,7 +144,7 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
     for field in valued:
         entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
-    for field in (_LATITUDE, _LONGITUDE) if exchanged else ():
+    for field in COORDINATES if exchanged else ():
         entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
     for each in split:
         entries |= _split_entries(each)
@@ -210,18 +210,15 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
 
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
-    dates = [text for text in column.texts if parse_instant(text) is not None or possible_formats([text])]
-    known = set(dates)
-    others = [text for text in column.texts if text not in known][:1]
+    dates = list(filter(may_be_date, column.texts))
+    others = list(filterfalse(set(dates).__contains__, column.texts))[:1]
     notes = [
         f"{quoted(text)} in {quoted(column.name)} matches no date format; if it means that there is no value,"
         " add it to no_value."
         for text in others
     ]
-    formats, comment = possible_formats(dates), ""
-    if len(formats) > 1 and (proof := find_proof(formats, first.columns.values())) is not None:
-        formats, comment = [proof.formats], f"as {quoted(proof.column)} proves"
-    possible = [_with_formats(column, each) for each in formats]
+    formats, comment = prove_formats(dates, first)
+    possible = [inline_table({"from": quoted(column.name), "date": one_or_array(each)}) for each in formats]
     if dates and all(parse_instant(text) is not None for text in dates):
         possible = [quoted(column.name)]
     if len(possible) == 1:
@@ -233,8 +230,3 @@ def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> P
     elif not others:
         notes.append(f"The dates in {quoted(column.name)} have several formats, which contradict each other.")
     return ProposedEntry(columns=(column.name,), notes=tuple(notes))
-
-
-def _with_formats(column: ColumnSample, formats: Sequence[str]) -> str:
-    declared = quoted(formats[0]) if len(formats) == 1 else array(formats)
-    return inline_table({"from": quoted(column.name), "date": declared})

@@ -8,12 +8,12 @@ from typing import Final
 
 import msgspec
 
-from service.model.kinds import FLAG, parse_flag, parse_instant
-from service.model.records import STORES, Field
-from service.reading.columns.dates import possible_formats
-from service.reading.columns.flags import flag_of, is_closed_name, says_closed
-from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.column_choice import ColumnSample, FirstRecords, find_proof
+from service.model.kinds import parse_flag
+from service.model.records import Field
+from service.reading.columns.dates import may_be_date
+from service.reading.columns.flags import IS_OPEN, flag_of, is_closed_name, says_closed
+from service.reading.mapping.toml import inline_table, one_or_array, quoted
+from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
 
 KEEP_ONE: Final = "Keep one of these lines:"
 
@@ -42,7 +42,6 @@ def with_keys(value: str, keys: Mapping[str, str]) -> str:
 _BOTH: Final = 2  # values of a flag
 _FLAGS: Final = {True: "true", False: "false", None: quoted("")}
 _MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
-_FLAG: Final = next(field for field in STORES.fields if field.kind is FLAG)
 
 
 def flag_entry(field: Field, column: ColumnSample) -> ProposedEntry:
@@ -59,10 +58,10 @@ def propose_closing(
 ) -> dict[str, ProposedEntry]:
     """Return the entry of `is_open` with a column of closing dates, if one of some columns is named like that."""
     closing = [column for column in columns if is_closed_name(column.name) and column.has_values]
-    dated = next((column for column in closing if any(map(_is_date, column.texts))), None)
+    dated = next((column for column in closing if any(map(may_be_date, column.texts))), None)
     if dated is not None:
-        return {_FLAG.name: _with_closing_date(entries.get(_FLAG.name, ProposedEntry()), dated, first)}
-    return {_FLAG.name: flag_entry(_FLAG, closing[0])} if closing and _FLAG.name not in entries else {}
+        return {IS_OPEN.name: _with_closing_date(entries.get(IS_OPEN.name, ProposedEntry()), dated, first)}
+    return {IS_OPEN.name: flag_entry(IS_OPEN, closing[0])} if closing and IS_OPEN.name not in entries else {}
 
 
 def _with_values(field: Field, column: ColumnSample, *, closes: bool) -> ProposedEntry:
@@ -132,28 +131,19 @@ def _questions(field: Field, column: ColumnSample, texts: Sequence[str]) -> Iter
 
 def _with_closing_date(entry: ProposedEntry, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
     """Return an entry with the closing dates of a column, or with a line for each format that these may have."""
-    dates = list(filter(_is_date, column.texts))
+    dates = list(filter(may_be_date, column.texts))
     others = {text: _meaning(text, closes=True) for text in column.texts if text not in dates}
     if entry.value and others:
         return entry  # values are those of the other column
     values, notes = _asked(column, others)
-    possible, comment = possible_formats(dates) or [()], entry.comment
-    if len(possible) > 1 and (proof := find_proof(possible, first.columns.values())) is not None:
-        possible = [proof.formats]
-        comment = "; ".join(filter(None, (comment, f"closing dates as {quoted(proof.column)} proves")))
-    lines = [with_keys(entry.value, {**_closing_date(column, formats), **values}) for formats in possible]
+    possible, proof = prove_formats(dates, first)
+    closing_date = {"closing_date": quoted(column.name)}
+    declared = [closing_date | ({"date": one_or_array(formats)} if formats else {}) for formats in possible or [()]]
+    lines = [with_keys(entry.value, keys | values) for keys in declared]
     columns = (*entry.columns, column.name)
     if len(lines) == 1:
+        comment = "; ".join(filter(None, (entry.comment, proof and f"closing dates {proof}")))
         return ProposedEntry(lines[0], columns, comment, (*entry.notes, *notes))
     asked = f"Which format is {quoted(dates[0])} in? The first records do not show it. {KEEP_ONE}"
-    choices = (asked, *(f"{_FLAG.name} = {line}" for line in lines))
+    choices = (asked, *(f"{IS_OPEN.name} = {line}" for line in lines))
     return ProposedEntry(entry.value, columns, entry.comment, (*entry.notes, *notes, *choices))
-
-
-def _closing_date(column: ColumnSample, formats: Sequence[str]) -> dict[str, str]:
-    declared = {"date": quoted(formats[0]) if len(formats) == 1 else array(formats)} if formats else {}
-    return {"closing_date": quoted(column.name)} | declared
-
-
-def _is_date(text: str) -> bool:
-    return parse_instant(text) is not None or bool(possible_formats([text]))

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from service.model.kinds import FLAG, INSTANT
+from service.model.kinds import INSTANT
 from service.model.records import STORES, Field
 from service.reading.columns.field_names import column_key
+from service.reading.columns.flags import IS_OPEN
 from service.reading.mapping.declaration import JoinedColumns
 from service.reading.mapping.mapped_records import resolve_columns
 from service.reading.mapping.mapping_file import load_mapping
@@ -49,13 +50,12 @@ def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> di
 
 def flag_to_add(preset: str, made: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return the entry of is_open, if the preset has none, from the other columns."""
-    field = next(field for field in STORES.fields if field.kind is FLAG)
-    if field.name in load_mapping(preset).stores.fields:
+    if IS_OPEN.name in load_mapping(preset).stores.fields:
         return {}
     used = {name for entry in made.values() for name in entry.columns}
     others = [column for name, column in first.columns.items() if name not in used and column.has_values]
     flags = find_flags(others)
-    entries = {} if flags is None else {field.name: propose_entry(field, flags, first)}
+    entries = {} if flags is None else {IS_OPEN.name: propose_entry(IS_OPEN, flags, first)}
     return entries | propose_closing(others, entries, first)
 
 
