@@ -136,7 +136,8 @@ class ClosedColumns:
             closed = [index for index, cell in enumerate(cells) if is_open[index] and known.is_closed(cell)]
             self._closed.setdefault(name, array("q")).extend(first + index for index in closed)
             if closed and name not in self._first:
-                self._first[name] = batch.location(closed[0], truncate(name)), _closed_text(cells[closed[0]])
+                cell = cells[closed[0]]
+                self._first[name] = batch.location(closed[0], truncate(name)), cell if isinstance(cell, str) else "true"
 
     def warnings(self, dropped: AbstractSet[int]) -> Iterator[Diagnostic]:
         """Yield a warning for each column with closed stores, at the first; of `dropped` records none is served."""
@@ -144,10 +145,6 @@ class ClosedColumns:
             if count := sum(index not in dropped for index in self._closed[name]):
                 marks = f"{counted(count, 'store')} that this column marks as closed {'is' if count == 1 else 'are'}"
                 yield location.diagnostic(Issue("closed", f"{marks} served as open; map it to is_open"), text)
-
-
-def _closed_text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else "true"
 
 
 _Batch: TypeAlias = tuple[str, Sequence[int], Callable[[], Sequence[int | None]]]

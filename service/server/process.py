@@ -92,7 +92,8 @@ async def run(
         following = asyncio.create_task(follow_publications(holder, setup.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
         others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(setup))]
-        follower = _key_file_follower(setup)
+        path = settings.key_file
+        follower = KeyFileFollower(Path(path), setup.workspace.key_backup, setup.keyring) if path else None
         if follower is not None:
             await follower.start()
             others.append(asyncio.create_task(follower.run()))
@@ -109,11 +110,6 @@ async def run(
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await following
-
-
-def _key_file_follower(setup: ServeSetup) -> KeyFileFollower | None:
-    path = setup.settings.key_file
-    return KeyFileFollower(Path(path), setup.workspace.key_backup, setup.keyring) if path else None
 
 
 def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
 import msgspec
@@ -132,13 +133,13 @@ def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[
         return None if zone is None else lambda text: _in_zone(text, zone)
     standard = RFC_3339 in formats
     issue = Issue("date", f"expected a date as {' or '.join(formats)}, as the mapping declares")
-    days = _Days(zone)
+    offset_of = lru_cache(_MAX_DAYS)(partial(_offset_of, zone=zone))
 
     def convert(text: str) -> Cell:
         for each in declared:
-            if (parsed := each.parse(text)) is not None and (suffix := days[parsed[0]]) is not None:
+            if (parsed := each.parse(text)) is not None and (offset := offset_of(parsed[0])) is not None:
                 date, time = parsed
-                return f"{date}T{time}{suffix}" if suffix != _CHANGES else _localize(f"{date}T{time}", zone)
+                return f"{date}T{time}{offset}" if offset != _CHANGES else _localize(f"{date}T{time}", zone)
         if standard and parse_instant(text) is not None:
             return _in_zone(text, zone)
         return Invalid(text, issue)
@@ -146,32 +147,19 @@ def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[
     return convert
 
 
-class _Days(dict[str, str | None]):
-    """The offset of a day from UTC, as in RFC 3339; empty without a zone, which means UTC.
+def _offset_of(day: str, zone: tzinfo | None) -> str | None:
+    """Return the offset of a day from UTC, as in RFC 3339; "" without a zone, which means UTC.
 
     `_CHANGES` if the times of the day have several offsets, or one with seconds; None if there is no such day.
     """
-
-    def __init__(self, zone: tzinfo | None) -> None:
-        self._zone = zone
-
-    def __missing__(self, day: str) -> str | None:
-        if len(self) >= _MAX_DAYS:
-            self.clear()
-        offset = self[day] = self._offset(day)
-        return offset
-
-    def _offset(self, day: str) -> str | None:
-        try:
-            start = datetime.fromisoformat(day).replace(tzinfo=self._zone)
-        except ValueError:
-            return None
-        if self._zone is None:
-            return ""
-        first, last = start.utcoffset(), start.replace(hour=23, minute=59, second=59).utcoffset()
-        return (
-            start.isoformat()[_OFFSET:] if first == last and first is not None and not first.seconds % 60 else _CHANGES
-        )
+    try:
+        start = datetime.fromisoformat(day).replace(tzinfo=zone)
+    except ValueError:
+        return None
+    if zone is None:
+        return ""
+    first, last = start.utcoffset(), start.replace(hour=23, minute=59, second=59).utcoffset()
+    return start.isoformat()[_OFFSET:] if first == last and first is not None and not first.seconds % 60 else _CHANGES
 
 
 def _in_zone(text: str, zone: tzinfo | None) -> str:
@@ -269,10 +257,4 @@ def _time_format(dates: Sequence[re.Match[str]]) -> str:
 
 def _is_date(text: str, expected: DateFormat) -> bool:
     parsed = expected.parse(text)
-    if parsed is None:
-        return False
-    try:
-        date.fromisoformat(parsed[0])
-    except ValueError:
-        return False
-    return True
+    return parsed is not None and _offset_of(parsed[0], None) is not None

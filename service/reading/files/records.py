@@ -173,7 +173,8 @@ class RecordReader:
             records = _without_name(opened.records(own, resource))
         else:
             return self._derive_companies(opened)
-        return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+        unterminated = 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None
+        return Records(records.batches, [*_encoding(file), *records.assumed], unterminated)
 
     def _derive_companies(self, stores: "_OpenedText") -> Records:
         """Return the companies of stores, but those of earlier files."""
@@ -237,7 +238,3 @@ def _batch_without_name(batch: Batch) -> Batch:
 def _encoding(file: StoredFile) -> Sequence[str]:
     found = assumed_encoding(file.stored, file.compression) if file.format.is_text else None
     return () if found is None else (found,)
-
-
-def _unterminated(form: FileFormat, text: FileBytes) -> int | None:
-    return 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None

@@ -72,7 +72,8 @@ class WorkbookFile(TableFile):
             rows = counted(self._skipped, "row")
             raise FileError(f"the mapping skips {rows}, but the sheet has only {self.total:,}")
         try:
-            super().__init__(_describe_choice(names) if options.sheet is None else [], options)
+            chosen = f"sheet {truncate(names[0])!r}, the first of {len(names)}"
+            super().__init__([chosen] if options.sheet is None and len(names) > 1 else [], options)
         except FileError:
             self._check_header()
             raise
@@ -105,7 +106,3 @@ def _find_sheet(names: Sequence[str], declared: str | None) -> str:
         return names[0] if declared is None else declared
     shown = ", ".join(repr(truncate(name)) for name in names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
     raise FileError(f"the workbook has no sheet {declared!r}; its sheets are {shown}")
-
-
-def _describe_choice(names: Sequence[str]) -> Sequence[str]:
-    return [f"sheet {truncate(names[0])!r}, the first of {len(names)}"] if len(names) > 1 else []

@@ -31,7 +31,7 @@ from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, Joined
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
 
-_MAX_NAMES: Final = 1_000  # a header may have millions
+_MAX_NAMES: Final = 1_000  # that are compared; a header may have millions
 _MAX_WATCHED: Final = 20
 
 
@@ -45,9 +45,6 @@ def status_columns(file: RecordFile, used: Sequence[str]) -> Sequence[str]:
         cells = file.first_cells(unused[:MAX_UNUSED]) if unused else {}
         found += [name for name, each in cells.items() if name not in found and mentions_status(ends[name], each)]
     return found[:_MAX_WATCHED]
-
-
-_MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
 def resolve_columns(
@@ -143,7 +140,7 @@ class _Finder:
             return "; name a column of the file with `from`"
         if name in self._entries:
             return "; that is a field of the service; name a column of the file"
-        if near := get_close_matches(name, self._names[:_MAX_COMPARED], n=1):
+        if near := get_close_matches(name, self._names[:_MAX_NAMES], n=1):
             return f"; did you mean {near[0]!r}?"
         return "" if self._is_table else "; if only some records have it, declare it optional"
 

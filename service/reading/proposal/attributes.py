@@ -6,8 +6,6 @@ from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
 
-import msgspec
-
 from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
@@ -94,17 +92,8 @@ _UNNAMED: Final = "column"
 _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
-class ProposedAttributes(msgspec.Struct, frozen=True):
-    """The lines of a mapping that declare attributes, and the names of columns for which there are too many."""
-
-    lines: Sequence[str]
-    unused: Sequence[str]
-
-
-def propose_attributes(
-    columns: Sequence[ColumnSample], first: FirstRecords, *, decimal: str, paths: bool
-) -> ProposedAttributes:
-    """Return the attributes of some columns; `paths` if the names of columns are paths.
+def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, decimal: str, paths: bool) -> list[str]:
+    """Return the lines of a mapping that declare the first `MOST` columns; `paths` if their names are paths.
 
     `decimal` is the decimal separator of the stores.
     """
@@ -113,8 +102,7 @@ def propose_attributes(
         f"# {name} = {inline_table(_keys(column, first, decimal=decimal, paths=paths))}"
         for name, column in zip(names, columns[:MOST], strict=False)
     ]
-    heading = [f"[{STORES.name}.attributes]", _HOW] if lines else []
-    return ProposedAttributes([*heading, *lines], [column.name for column in columns[MOST:]])
+    return [f"[{STORES.name}.attributes]", _HOW, *lines] if lines else []
 
 
 def _names(columns: Iterable[ColumnSample]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
@@ -240,8 +241,8 @@ def _left(
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Return what is proposed for columns that are not used, and which of them are left then."""
     decimal = "," if "decimal" in options else "."
-    found = propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table)
-    return found.lines, list(_not_used(file, found.unused))
+    lines = propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table)
+    return lines, list(_not_used(file, list(unused)[MOST:]))
 
 
 def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
