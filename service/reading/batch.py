@@ -95,6 +95,7 @@ class RecordFile(ABC):
               names, too: their cells are None in records without them
     is_exact  whether columns are named exactly like the fields, any of which a record may lack
     has_dates whether cells may be real dates, which are texts as in RFC 3339, whatever format is declared
+    is_costly whether its first batch costs much more than its names
     """
 
     names: Sequence[str]
@@ -103,6 +104,7 @@ class RecordFile(ABC):
     is_table: bool = True
     is_exact: bool = False
     has_dates: bool = False
+    is_costly: bool = False
 
     @abstractmethod
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
@@ -111,33 +113,21 @@ class RecordFile(ABC):
         The names of the file that are not among `columns` are the `unused` ones of the batches.
         """
 
-    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:
-        """Return the cells of some columns in the first records, if they are read at little cost. Raises FileError."""
-        batch = next(self.batches(columns), None)
-        return {} if batch is None else batch.columns
-
-
-_Columns = Mapping[str, Sequence[Cell]]
-
 
 class CleanedFile(RecordFile):
     """The records of a file that is no table, whose cells are cleaned; its names stay."""
 
     def __init__(self, file: RecordFile, clean: Callable[[str], str]) -> None:
         self._file, self._clean = file, clean
-        self.names, self.line, self.assumed, self.is_table = file.names, file.line, file.assumed, file.is_table
+        self.names, self.line, self.assumed = file.names, file.line, file.assumed
+        self.is_table, self.is_costly = file.is_table, file.is_costly
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records of the file, cleaned."""
-        for batch in self._file.batches(columns, also):
-            yield msgspec.structs.replace(batch, columns=self._cleaned(batch.columns))
-
-    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:
-        """Return the first cells of the file, cleaned."""
-        return self._cleaned(self._file.first_cells(columns))
-
-    def _cleaned(self, columns: _Columns) -> _Columns:
         clean = self._clean
-        return {
-            name: [clean(cell) if isinstance(cell, str) else cell for cell in cells] for name, cells in columns.items()
-        }
+        for batch in self._file.batches(columns, also):
+            cleaned = {
+                name: [clean(cell) if isinstance(cell, str) else cell for cell in cells]
+                for name, cells in batch.columns.items()
+            }
+            yield msgspec.structs.replace(batch, columns=cleaned)

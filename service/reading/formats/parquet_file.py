@@ -1,6 +1,6 @@
 """Parquet and GeoParquet as a file of records by column."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from itertools import islice
@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from service.reading.batch import Batch, Cell, RecordFile, UnusedName, WrongType
+from service.reading.batch import Batch, RecordFile, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
@@ -53,6 +53,7 @@ class ParquetFile(RecordFile):
     """The records of a Parquet file."""
 
     is_table = False
+    is_costly = True  # another process would have to read it, and large columns count towards its limits
 
     def __init__(self, content: FileBytes) -> None:
         """Open a file. Raises FileError."""
@@ -72,10 +73,6 @@ class ParquetFile(RecordFile):
             for rows in reader.parts(ColumnRequest([*columns, *also])):
                 yield _batch(rows, [*columns, *also], unused_names, first, self._opened.records)
                 first += rows.records
-
-    def first_cells(self, columns: Sequence[str]) -> Mapping[str, Sequence[Cell]]:  # noqa: ARG002 - none are read
-        """Return nothing: another process would have to read them, and large columns count towards its limits."""
-        return {}
 
 
 def _batch(rows: RowBatch, columns: Sequence[str], unused: Sequence[str], first: int, total: int) -> Batch:

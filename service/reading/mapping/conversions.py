@@ -1,7 +1,7 @@
 """Conversions of cells, by column."""
 
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
-from datetime import date, tzinfo
+from collections.abc import Callable, Mapping, Set as AbstractSet
+from datetime import date
 from typing import Final, TypeAlias
 
 from service.model.kinds import FLAG, INSTANT, NUMBER, trim
@@ -25,8 +25,8 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         found.append(_by_values(entry.values, entry.other))
     if field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
         found.append(_convert_decimals)
-    if field.kind is INSTANT:
-        found += _of_instants(entry.dates or (), mapping.time_zone)
+    if field.kind is INSTANT and (convert := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
+        found.append(_of_instants(convert))
     if entry.default is not None:
         found.append(_with_default(entry.default))
     if entry.attribute is not None:
@@ -56,13 +56,8 @@ def _by_values(values: Mapping[str, Constant], other: Constant | None) -> Conver
     return lambda cells: convert([_FLAGS[cell] if isinstance(cell, bool) else cell for cell in cells])
 
 
-def _of_instants(formats: Sequence[str], zone: tzinfo | None) -> list[Conversion]:
-    convert = instant_converter(formats, zone)
-    if convert is None:
-        return []
-    return [
-        lambda cells: [convert(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
-    ]
+def _of_instants(convert: Callable[[str], Cell]) -> Conversion:
+    return lambda cells: [convert(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
 
 
 def _convert_decimals(cells: Cells) -> Cells:

@@ -42,7 +42,8 @@ def status_columns(file: RecordFile, used: Sequence[str]) -> Sequence[str]:
     ends = {name: name if file.is_table else end_of_path(name) for name in unused}
     found = [name for name in unused if is_status_name(ends[name])]
     with suppress(FileError):  # reported when the records are read
-        cells = file.first_cells(unused[:MAX_UNUSED]) if unused else {}
+        first = next(file.batches(unused[:MAX_UNUSED]), None) if unused and not file.is_costly else None
+        cells = first.columns if first is not None else {}
         found += [name for name, each in cells.items() if name not in found and mentions_status(ends[name], each)]
     return found[:_MAX_WATCHED]
 

@@ -67,9 +67,6 @@ def _is_encoding(name: str) -> bool:
         return False
 
 
-_QUOTES: Final = {'"': True, "": False}
-
-
 def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     """Return how a mapping declares that a table is read. Raises FileError, with the key that is wrong."""
     if table.encoding is not None:
@@ -78,14 +75,14 @@ def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
         raise FileError(f'{key_path}.decimal: expected "." or ","')
     if table.delimiter is not None and not is_delimiter(table.delimiter):
         raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
-    if table.quote not in _QUOTES:
+    if table.quote not in ('"', ""):
         raise FileError(f'{key_path}.quote: expected "" if quotes are ordinary characters')
     if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
         raise FileError(f"{key_path}.columns: expected a name for each column of the file")
     check_distinct(table.columns or (), f"{key_path}.columns")
     return TableOptions(
         delimiter=table.delimiter,
-        quotes=_QUOTES[table.quote],
+        quotes=table.quote != "",
         skip_lines=table.skip_lines,
         columns=tuple(table.columns or ()),
         sheet=table.sheet,

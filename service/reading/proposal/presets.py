@@ -27,12 +27,10 @@ SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
 def find_preset(names: Iterable[str]) -> str | None:
     """Return the preset of a file with some columns, None if there is none for it."""
     keys = set(map(column_key, names))
-    found = (
-        preset
-        for preset, signatures in SIGNATURES.items()
-        if any(keys.issuperset(map(column_key, signature)) for signature in signatures)
-    )
-    return next(found, None)
+    for preset, signatures in SIGNATURES.items():
+        if any(keys.issuperset(map(column_key, signature)) for signature in signatures):
+            return preset
+    return None
 
 
 def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
