@@ -149,17 +149,14 @@ def describe_encoding(text: FileBytes) -> str:
     for signature, description in _SIGNATURES.items():
         if text.startswith(signature):
             return description
-    encoding, name = _probable_encoding(text)
+    if text.startswith(_UTF_32_MARKS):
+        encoding, name = "UTF-32", "utf-32"
+    elif looks_like_unmarked_utf_16(text):
+        encoding, name = "UTF-16 without a byte order mark", "utf-16-be" if text[0] == 0 else "utf-16-le"
+    else:
+        encoding, name = "Windows-1252 or Latin-1", "windows-1252"
     declare = f"declare it (--encoding {name}), or save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
     return f"it looks like {encoding}: {declare}"
-
-
-def _probable_encoding(text: FileBytes) -> tuple[str, str]:
-    if text.startswith(_UTF_32_MARKS):
-        return "UTF-32", "utf-32"
-    if looks_like_unmarked_utf_16(text):
-        return "UTF-16 without a byte order mark", "utf-16-be" if text[0] == 0 else "utf-16-le"
-    return "Windows-1252 or Latin-1", "windows-1252"
 
 
 if sys.version_info >= (3, 14):

@@ -31,25 +31,30 @@ class Listener(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """URL of the first address for a client on this machine; "" without sockets."""
+        """URL of the first address for a client on this machine, of a Unix socket `unix:` and its path; "" for none."""
         if not self.sockets:
             return ""
-        host, port = self.sockets[0].getsockname()[:2]
+        name = self.sockets[0].getsockname()
+        if isinstance(name, str):
+            return f"{UNIX_SCHEME}{name}"
+        host, port = name[:2]
         _, reachable = _WILDCARDS.get(host, ("", host))
         return f"http://{_join_address(reachable, port)}"
 
     @property
     def address(self) -> str:
         """Description of the first address: its URL, or "all addresses" for a wildcard."""
-        host, port = self.sockets[0].getsockname()[:2] if self.sockets else ("", 0)
-        if host not in _WILDCARDS:
+        name = self.sockets[0].getsockname() if self.sockets else ""
+        if isinstance(name, str) or name[0] not in _WILDCARDS:
             return self.url
+        host, port = name[:2]
         return f"{_join_address(host, port)} (all {_WILDCARDS[host][0]} addresses of this machine)"
 
     @property
     def is_local(self) -> bool:
         """Whether only this machine can reach it."""
-        return all(ip_address(each.getsockname()[0]).is_loopback for each in self.sockets)
+        names = [each.getsockname() for each in self.sockets]
+        return all(isinstance(name, str) or ip_address(name[0]).is_loopback for name in names)
 
     def duplicate(self) -> "Listener":
         """Bind the same addresses again, for another worker. Raises OSError."""
@@ -151,21 +156,6 @@ class UnixListener(Listener, frozen=True):
     file: Path = Path()
     identity: tuple[int, int] = (0, 0)
     owner: int = 0
-
-    @property
-    def url(self) -> str:
-        """The path of the file after `unix:`."""
-        return f"{UNIX_SCHEME}{self.file}"
-
-    @property
-    def address(self) -> str:
-        """The same as `url`."""
-        return self.url
-
-    @property
-    def is_local(self) -> bool:
-        """True: a Unix socket is not reachable over a network."""
-        return True
 
     def duplicate(self) -> Listener:
         """Return this listener: all workers share its socket."""
