@@ -32,7 +32,7 @@ _NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
 
 def check_depth(values: Iterable[Raw | FileBytes]) -> None:
     """Raise RecursionError if a JSON value is nested deeper than `MAX_JSON_DEPTH`."""
-    for text in [bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH]:
+    for text in (bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH):  # one copy at a time
         if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
             steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
             if steps.cumsum(dtype=np.int32).max(initial=0) > MAX_JSON_DEPTH:
