@@ -1,4 +1,4 @@
-"""TOML: reading it with errors that name the key, and writing texts that are safe to print."""
+"""Read and write TOML: tables as structs, and texts that are safe to print."""
 
 import re
 import tomllib
