@@ -88,15 +88,19 @@ def _next_start(parent: socket.socket) -> dict[str, Any]:
         message, streams, _, _ = socket.recv_fds(parent, _LARGEST, 3)
         if not message:
             sys.exit()
+        waiting, orphaned = os.pipe()
         if not (between := os.fork()):
             if forked := os.fork():
                 os.setpgid(forked, forked)
                 parent.send(b"%d" % forked)
                 os._exit(0)
+            os.close(orphaned)
+            os.read(waiting, 1)  # until then it has another parent, and may be in another process group
+            os.close(waiting)
             break
-        for stream in streams:
-            os.close(stream)
         os.waitpid(between, 0)
+        for opened in (*streams, waiting, orphaned):
+            os.close(opened)
         parent.send(b"orphaned")
     for standard, stream in enumerate(streams):
         os.dup2(stream, standard)
