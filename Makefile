@@ -11,7 +11,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix docs coverage mutation interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench clean help
+.PHONY: serve test test-all test-fast recordings matrix docs coverage mutation interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -19,11 +19,14 @@ help: ## list the targets
 serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for options
 	@$(BIN)/store-directory serve $(ARGS)
 
-test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
+test: $(VENV)/developed ## run the tests that a change needs; ARGS='tests/web -k docs' for some of them
+	$(BIN)/pytest $(SPREAD) -m 'not ci' $(ARGS)
+
+test-all: $(VENV)/developed ## run all tests, as CI does: some take long
 	$(BIN)/pytest $(SPREAD) $(ARGS)
 
 test-fast: $(VENV)/developed ## run the tests that start no process, open no socket and are not slow: for every save
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not process and not slow' $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not process and not slow and not ci' $(ARGS)
 
 recordings: $(VENV)/developed ## record again what must stay the same: bytes of responses, samples and baked files, and figures of them
 	RECORD=1 $(BIN)/pytest tests/baking/test_every_python.py tests/web/test_output_number.py tests/web/test_identity.py tests/sampling/test_sample.py tests/test_docs.py
@@ -67,7 +70,7 @@ constraints: $(VENV)/developed ## install the latest dependencies and write thei
 	$(BIN)/python -m pip freeze --exclude-editable >> $(VENV)/latest.txt
 	cp $(VENV)/latest.txt constraints.txt
 
-check: lint types test ## lint, format, types and tests: what a change must pass
+check: lint types test-all ## lint, format, types and all tests: what a change must pass
 
 lint: $(VENV)/developed ## ruff, rules and format
 	$(BIN)/ruff check .
