@@ -49,11 +49,14 @@ def test_only_the_new_key_is_on_standard_output_and_only_its_hash_in_the_file(fi
 
 
 def test_keys_are_listed_with_rate_expiry_and_state(file: Path) -> None:
-    key = made(file, "--rate", "100/min", "--burst", "200", "--expires", "2999-01-01")
+    before = datetime.now(UTC).replace(microsecond=0)
+    key = made(file, "--rate", "100/min", "--burst", "200", "--expires", "2999-01-01T02:00:00+02:00")
     made(file, name="other")
     assert usage("keys", "revoke", "--key-file", file, "other").stdout == "other is revoked\n"
     first, second = listed(file)
-    assert str(first.pop("created_at")).endswith("Z")
+    created = str(first.pop("created_at"))
+    assert created.endswith("Z")
+    assert before <= datetime.fromisoformat(created) <= datetime.now(UTC)
     assert first == {
         "name": "shop",
         "id": sha256(key.encode()).hexdigest()[:12],
@@ -73,11 +76,6 @@ def test_an_expired_key_is_listed_as_expired(file: Path) -> None:
     made(file, "--expires", "2999-01-01")
     file.write_text(file.read_text().replace("2999", "2020"))
     assert [each["state"] for each in listed(file)] == ["expired"]
-
-
-def test_the_expiry_may_have_any_utc_offset(file: Path) -> None:
-    made(file, "--expires", "2999-01-01T12:00:00+02:00")
-    assert listed(file)[0]["expires_at"] == "2999-01-01T10:00:00Z"
 
 
 def test_a_name_can_be_reused_after_its_key_is_revoked(file: Path) -> None:
@@ -229,21 +227,8 @@ def test_for_a_missing_key_file_the_error_has_a_command_that_creates_it(
     assert [each["name"] for each in listed(file)] == ["shop"]
 
 
-def test_for_a_missing_folder_the_error_has_a_command_that_creates_it(tmp_path: Path) -> None:
+def test_for_a_missing_folder_the_error_has_a_command_that_creates_it_and_nothing_is_created(tmp_path: Path) -> None:
     ended = run_here("keys", "new", "--key-file", tmp_path / "none" / "keys.json", "--name", "shop")
-    assert ended.returncode == 1
-    assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr
-
-
-def test_the_creation_time_of_a_key_is_listed(file: Path) -> None:
-    before = datetime.now(UTC).replace(microsecond=0)
-    made(file)
-    created = datetime.fromisoformat(str(listed(file)[0]["created_at"]))
-    assert before <= created <= datetime.now(UTC)
-
-
-def test_a_key_file_in_a_missing_folder_exits_with_1_and_creates_nothing(tmp_path: Path) -> None:
-    ended = usage("keys", "new", "--key-file", tmp_path / "nowhere" / "keys.json", "--name", "shop")
-    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert "No such file or directory" in ended.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr

@@ -42,33 +42,21 @@ def test_a_status_of_success_is_exit_code_0(status: int) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("status", [302, 404, 503])
-def test_any_other_status_is_exit_code_1(status: int) -> None:
-    with answering(reply(status, "Location: /\r\n")) as (address, _):
-        ended = run_here("probe", f"{address}/health")
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: {address}/health: status {status}\n")
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("path", ["", "/"])
-def test_the_error_for_an_address_without_a_path_has_that_of_the_health_check(path: str) -> None:
-    with answering(reply(404)) as (address, _):
-        ended = run_here("probe", f"{address}{path}")
-    assert ended.stderr == f"Error: {address}{path}: status 404; the health check is {address}/ready\n"
-
-
-@pytest.mark.process
 @pytest.mark.parametrize(
-    ("sent", "why"),
+    ("sent", "path", "why"),
     [
-        (b"", "Remote end closed connection without response"),
-        (b"\x1b[31mHTTP/1.1 200 OK\r\n\r\n", "\\x1b[31mHTTP/1.1 200 OK\\r\\n"),
+        *((reply(status, "Location: /\r\n"), "/health", f"status {status}") for status in (302, 404, 503)),
+        # An address without a path: the error has that of the health check.
+        *((reply(404), path, "status 404; the health check is {}/ready") for path in ("", "/")),
+        (b"", "/health", "Remote end closed connection without response"),
+        (b"\x1b[31mHTTP/1.1 200 OK\r\n\r\n", "/health", "\\x1b[31mHTTP/1.1 200 OK\\r\\n"),
     ],
 )
-def test_a_response_that_is_not_http_is_exit_code_1(sent: bytes, why: str) -> None:
+def test_any_other_response_is_exit_code_1_with_the_reason(sent: bytes, path: str, why: str) -> None:
     with answering(sent) as (address, _):
-        ended = run_here("probe", address)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: {address}: {why}\n")
+        ended = run_here("probe", f"{address}{path}")
+    error = f"Error: {address}{path}: {why.format(address)}\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", error)
 
 
 @pytest.mark.process

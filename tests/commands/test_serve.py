@@ -3,7 +3,6 @@
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,24 +22,15 @@ from service.settings import SECTIONS
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
-from tests.program import SECONDS, Running, environment, run, serving, started, usage
+from tests.program import SECONDS, Running, environment, run, run_here, serving, started, usage
 from tests.run.generations import Generation
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "data", [store("s1"), store("s2", city="Ottawa")])
-
-
-@pytest.fixture
-def data(folder: Path, tmp_path: Path) -> Path:
-    """Return the same data set as a baked file, which is ready sooner."""
+def data(tmp_path: Path) -> Path:
+    """Return a data set as a baked file, which is ready sooner."""
+    folder = write_directory(tmp_path / "data", [store("s1"), store("s2", city="Ottawa")])
     return baked_file(folder, tmp_path / "data.baked")
-
-
-@pytest.fixture
-def invalid(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None)])
 
 
 @pytest.fixture(scope="module")
@@ -128,37 +118,16 @@ def test_no_auth_needs_no_key_and_the_log_has_the_counts_and_version_of_the_data
 
 
 @pytest.mark.process
-def test_a_slow_client_receives_long_responses_completely(bundled: Running) -> None:
-    count = 20
-    with socket.socket() as client:
-        page = bundled.get("/stores", bundled.key).body
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.settimeout(SECONDS)
-        host, port = bundled.address.removeprefix("http://").split(":")
-        client.connect((host, int(port)))
-        client.sendall(f"GET /stores HTTP/1.1\r\nHost: x\r\nx-api-key: {bundled.key}\r\n\r\n".encode() * count)
-        with client.makefile("rb", buffering=2048) as answers:
-            for _ in range(count):
-                assert b"".join(iter(answers.readline, b"\r\n")).startswith(b"HTTP/1.1 200 OK\r\n")
-                assert answers.read(len(page)) == page
-    assert len(page) > 1 << 18
-
-
-@pytest.mark.process
-def test_a_generated_key_is_accepted_differs_for_each_run_and_is_not_logged(ended: list[Ended]) -> None:
+def test_a_run_has_a_key_of_its_own_that_is_not_logged_and_a_log_that_begins_with_version_and_format(
+    ended: list[Ended],
+) -> None:
     for each in ended:
+        begins = f"store-directory {__version__}, which reads baked files of the format {FORMAT!r}"
+        assert each.log.partition("\n")[0].endswith(begins)
         assert each.statuses == [200, 401]
         assert each.key not in each.log
         assert "sd_wrong" not in each.log
     assert len({each.key for each in ended}) == 2
-
-
-@pytest.mark.process
-def test_the_first_line_of_the_log_has_the_version_and_the_format_of_baked_files(ended: list[Ended]) -> None:
-    for each in ended:
-        assert each.log.partition("\n")[0].endswith(
-            f"store-directory {__version__}, which reads baked files of the format {FORMAT!r}"
-        )
 
 
 @pytest.mark.process
@@ -185,13 +154,17 @@ def test_sigterm_exits_with_0_while_there_is_no_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_an_invalid_dataset_is_rejected_with_the_first_error_and_what_to_do(invalid: Path) -> None:
-    ended = run("serve", "--port", "0", "--data", invalid)
-    assert ended.returncode == 1
-    assert "stores.json:1: record 2: city:" in ended.stderr
-    assert f"store-directory check {invalid}" in ended.stderr
-    assert "--invalid skip" in ended.stderr
-    assert "Traceback" not in ended.stderr
+def test_invalid_data_is_rejected_with_the_first_error_and_what_to_do_and_nothing_is_written(tmp_path: Path) -> None:
+    invalid = write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None), store("s3", city="")])
+    baking = run_here("bake", invalid, tmp_path / "set.baked")
+    for ended in (run("serve", "--port", "0", "--data", invalid), baking):
+        assert ended.returncode == 1
+        assert f"the data set in {invalid} is rejected: stores.json:1: record 2: city: " in ended.stderr
+        assert "(and 1 more)" in ended.stderr
+        assert f"store-directory check {invalid}" in ended.stderr
+        assert "--invalid skip" in ended.stderr
+        assert "Traceback" not in ended.stderr
+    assert (baking.stdout, (tmp_path / "set.baked").exists()) == ("", False)
 
 
 @pytest.mark.process
@@ -291,14 +264,6 @@ def test_a_usage_error_exits_with_2_and_a_message(arguments: list[str], message:
 
 
 @pytest.mark.process
-def test_a_missing_folder_exits_with_1_and_names_it(tmp_path: Path) -> None:
-    ended = run("serve", "--port", "0", "--data", tmp_path / "no-such-folder")
-    assert ended.returncode == 1
-    assert str(tmp_path) in ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.process
 def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html>" * 100)
     with serving_files(tmp_path) as origin:
@@ -311,11 +276,11 @@ def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_p
 
 
 @pytest.mark.process
-def test_a_package_named_service_in_the_working_directory_is_not_imported(folder: Path, tmp_path: Path) -> None:
+def test_a_package_named_service_in_the_working_directory_is_not_imported(data: Path, tmp_path: Path) -> None:
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another service')")
     program = Path(sys.executable).with_name("store-directory")
-    command = [str(program), "serve", "--port", "0", "--data", str(folder)]
+    command = [str(program), "serve", "--port", "0", "--data", str(data)]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment({})
     ) as process:

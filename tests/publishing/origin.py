@@ -1,12 +1,22 @@
-"""An origin on a real socket that responds correctly, or to single requests with a given behaviour."""
+"""An origin on a real socket that responds correctly, or to single requests in a given way, and what a client gets."""
 
 import asyncio
+import logging
+import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Final
 
+import pytest
 from multidict import CIMultiDict
+
+from service.background import silent as no_progress
+from service.dataset import Rejected, Safeguards
+from service.publishing.remote_source import RemoteBakedFile
+from service.publishing.source import Fetched, Unavailable
+from service.publishing.transport import Transport
 
 LAST_MODIFIED: Final = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -171,3 +181,43 @@ async def serving(origin: Origin) -> AsyncIterator[Origin]:
     origin.url = f"http://{host}:{port}/set.baked"
     async with server:
         yield origin
+
+
+Received = tuple[str, bytes, int | None, bool]
+
+
+async def received(transport: Transport, known: str = "", name: str = "") -> Received | None:
+    """Return fingerprint, body, length and framing of a response; None if the file is still known."""
+    async with transport.get(known, name) as remote:
+        if remote is None:
+            return None
+        pieces = []
+        while piece := await remote.read():
+            pieces.append(piece)
+        return remote.fingerprint, b"".join(pieces), remote.length, remote.is_framed
+
+
+async def unavailable(transport: Transport) -> str:
+    """Return why a file is not available."""
+    with pytest.raises(Unavailable) as caught:
+        await received(transport)
+    return str(caught.value)
+
+
+async def fetch(url: str, transport: Transport, folder: Path) -> Fetched | None:
+    """Fetch a baked file, with a cache in a folder."""
+    source = RemoteBakedFile(url, folder / "cache", transport, pauses=(0, 0))
+    return await source.fetch(folder / "to", known='"none"', check=Safeguards().check, progress=no_progress)
+
+
+async def check_secrets(url: str, transport: Transport, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Fetch; fail if a secret, which has `hush` in it, is in a message, the log or the cache."""
+    caplog.set_level(logging.DEBUG)
+    messages = ""
+    try:
+        await fetch(url, transport, folder)
+    except (Rejected, Unavailable) as error:
+        messages = "".join(traceback.format_exception(error))
+    cached = [f"{path.name}: {path.read_bytes()!r}" for path in (folder / "cache").glob("*")]
+    assert bool(cached) is not bool(messages)
+    assert "hush" not in "\n".join([messages, caplog.text, *cached])

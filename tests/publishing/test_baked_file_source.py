@@ -183,6 +183,11 @@ def test_a_fetched_file_is_known_at_the_next_start(
     assert first.summary == second.summary
 
 
+def test_without_a_folder_for_signatures_each_fetch_verifies(file: Path, to: Path, how: str) -> None:
+    (to.parent / "verified").write_text("no folder")
+    assert [fetch(file, to, how=how) is not None for _ in range(2)] == [True, True]
+
+
 def test_a_known_file_that_is_changed_in_place_is_verified_again(file: Path, to: Path, how: str) -> None:
     assert fetch(file, to, how=how) is not None
     damage(file)

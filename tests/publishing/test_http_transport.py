@@ -1,42 +1,44 @@
 """A request for a remote file over HTTP: conditions, framing, timeouts, and errors without secrets."""
 
 import asyncio
-import logging
-import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 from aiohttp import ClientTimeout
 
-from service.background import silent as no_progress
-from service.dataset import Rejected, Safeguards
 from service.publishing.http_transport import HttpTransport
-from service.publishing.remote_source import RemoteBakedFile
-from service.publishing.source import Fetched, Unavailable
+from service.publishing.source import Fetched
 from service.publishing.transport import CutOff
 from tests.program import SECONDS
 from tests.publishing.origin import (
     LAST_MODIFIED,
     Behaviour,
     Origin,
+    check_secrets,
     chunked,
     closing,
     cut,
+    fetch,
     ignoring_conditions,
     raw,
+    received,
     serving,
     silent,
     stall,
     status,
+    unavailable,
     unframed,
 )
 
 HTML = b"<!DOCTYPE html><title>Log in</title>"
 FILE = bytes(range(256)) * 2000
+PLENTY: Final = ClientTimeout(total=SECONDS)
 # Enough for an origin in this process, even on a slow machine.
-SHORT_TIMEOUT: Final = ClientTimeout(total=SECONDS, sock_read=0.5)
+IDLE: Final = ClientTimeout(total=SECONDS, sock_read=0.1)
+TOTAL: Final = ClientTimeout(total=0.3)
+CHANGED = pytest.mark.parametrize("behaviours", [[], [ignoring_conditions]], ids=["304", "200"])
 
 
 @pytest.fixture
@@ -45,27 +47,12 @@ async def origin() -> AsyncIterator[Origin]:
         yield serves
 
 
-async def get(
-    origin: Origin, known: str = "", *, url: str = "", limit: ClientTimeout | None = None
-) -> tuple[str, bytes, int | None, bool] | None:
-    """Return fingerprint, body, length and framing of the response; None if the file is still known."""
-    async with HttpTransport(url or origin.url, timeout=limit or ClientTimeout(total=SECONDS)).get(known) as remote:
-        if remote is None:
-            return None
-        pieces = []
-        while piece := await remote.read():
-            pieces.append(piece)
-        return remote.fingerprint, b"".join(pieces), remote.length, remote.is_framed
-
-
-async def unavailable(origin: Origin, *, url: str = "", limit: ClientTimeout | None = None) -> str:
-    with pytest.raises(Unavailable) as caught:
-        await get(origin, url=url, limit=limit)
-    return str(caught.value)
+def over(origin: Origin, limit: ClientTimeout = PLENTY) -> HttpTransport:
+    return HttpTransport(origin.url, timeout=limit)
 
 
 async def test_the_request_has_a_user_agent_and_accepts_no_content_coding(origin: Origin) -> None:
-    assert await get(origin) == ('"one"', FILE, len(FILE), True)
+    assert await received(over(origin)) == ('"one"', FILE, len(FILE), True)
     (request,) = origin.requests
     assert request[""] == "GET /set.baked HTTP/1.1"
     assert request["User-Agent"].startswith("store-directory/")
@@ -75,72 +62,71 @@ async def test_the_request_has_a_user_agent_and_accepts_no_content_coding(origin
 
 async def test_a_file_in_a_folder_is_requested_by_its_name_with_the_query_of_the_folder(origin: Origin) -> None:
     folder = origin.url.removesuffix("set.baked") + "a%20b/?token=x#y"
-    async with HttpTransport(folder).get("", "stores ?%.csv") as remote:
-        assert remote is not None
+    assert await received(HttpTransport(folder), name="stores ?%.csv") is not None
     assert origin.requests[-1][""] == "GET /a%20b/stores%20%3F%25.csv?token=x HTTP/1.1"
 
 
 @pytest.mark.parametrize(("send", "framed"), [(chunked, True), (unframed, False)], ids=["chunked", "unframed"])
 async def test_a_body_without_a_length_is_received(origin: Origin, send: type, *, framed: bool) -> None:
     origin.will(send(FILE))
-    assert await get(origin) == ('"one"', FILE, None, framed)
+    assert await received(over(origin)) == ('"one"', FILE, None, framed)
 
 
 @pytest.mark.parametrize("tag", ['"one"', 'W/"one"', '""', f'"{"x" * 100}"'])
-@pytest.mark.parametrize("behaviour", [None, ignoring_conditions], ids=["304", "200"])
-async def test_an_unchanged_file_is_not_received(origin: Origin, tag: str, behaviour: Behaviour | None) -> None:
+@CHANGED
+async def test_an_unchanged_file_is_not_received(origin: Origin, tag: str, behaviours: list[Behaviour]) -> None:
     origin.hold(FILE, tag)
-    assert await get(origin) == (tag, FILE, len(FILE), True)
-    origin.will(*([behaviour] if behaviour else []))
-    assert await get(origin, tag) is None
+    assert await received(over(origin)) == (tag, FILE, len(FILE), True)
+    origin.will(*behaviours)
+    assert await received(over(origin), tag) is None
     assert origin.requests[-1]["If-None-Match"] == tag
 
 
-@pytest.mark.parametrize("behaviour", [None, ignoring_conditions], ids=["304", "200"])
+@CHANGED
 async def test_without_an_entity_tag_last_modified_is_the_fingerprint(
-    origin: Origin, behaviour: Behaviour | None
+    origin: Origin, behaviours: list[Behaviour]
 ) -> None:
     origin.tag, origin.modified = None, LAST_MODIFIED
     known = f"last-modified: {LAST_MODIFIED}"
-    assert await get(origin) == (known, FILE, len(FILE), True)
-    origin.will(*([behaviour] if behaviour else []))
-    assert await get(origin, known) is None
+    assert await received(over(origin)) == (known, FILE, len(FILE), True)
+    origin.will(*behaviours)
+    assert await received(over(origin), known) is None
     assert origin.requests[-1]["If-Modified-Since"] == LAST_MODIFIED
 
 
 @pytest.mark.parametrize("tag", [None, "bare", '"é"', f'"{"x" * 101}"'])
 async def test_without_a_usable_validator_there_is_no_fingerprint(origin: Origin, tag: str | None) -> None:
     origin.hold(FILE, tag)
-    assert await get(origin) == ("", FILE, len(FILE), True)
+    assert await received(over(origin)) == ("", FILE, len(FILE), True)
 
 
 @pytest.mark.parametrize("known", ["crc32:0", '"a"\r\nX: y', "last-modified: \r\nX: y", "last-modified: ", 'W/"'])
 async def test_an_invalid_validator_is_not_sent_as_a_condition(origin: Origin, known: str) -> None:
-    assert await get(origin, known) is not None
+    assert await received(over(origin), known) is not None
     assert not [name for name in origin.requests[-1] if name.startswith(("If-", "X"))]
 
 
 async def test_a_redirect_is_followed(origin: Origin) -> None:
     origin.will(status("302 Found", Location="/elsewhere"))
-    assert await get(origin) == ('"one"', FILE, len(FILE), True)
+    assert await received(over(origin)) == ('"one"', FILE, len(FILE), True)
     assert origin.requests[-1][""] == "GET /elsewhere HTTP/1.1"
 
 
 @pytest.mark.parametrize(
     ("answer", "limit", "message"),
     [
-        (cut(100_000), None, "the response was cut off"),
-        (stall(100_000), SHORT_TIMEOUT, "timed out"),
-        (stall(100_000), ClientTimeout(total=1), "timed out"),
+        (cut(100_000), PLENTY, "the response was cut off"),
+        (stall(100_000), IDLE, "timed out"),
+        (stall(100_000), TOTAL, "timed out"),
     ],
     ids=["cut", "idle", "total"],
 )
 async def test_a_body_that_breaks_off_is_distinguished(
-    origin: Origin, answer: Behaviour, limit: ClientTimeout | None, message: str
+    origin: Origin, answer: Behaviour, limit: ClientTimeout, message: str
 ) -> None:
     origin.will(answer)
     with pytest.raises(CutOff, match=f"^{message}$"):
-        await get(origin, limit=limit)
+        await received(over(origin, limit))
 
 
 @pytest.mark.parametrize(
@@ -156,43 +142,28 @@ async def test_a_body_that_breaks_off_is_distinguished(
         (raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "the response is not valid HTTP"),
         (status("302 Found", Location="ftp://x/y"), "it redirects to a URL that is not http or https"),
         (status("302 Found", Location="http://[/"), "it redirects to a URL that is not http or https"),
+        (status("302 Found", Location="/set.baked"), "too many redirects"),
+        (silent, "timed out"),
     ],
 )
 async def test_an_unusable_response_is_reported(origin: Origin, answer: Behaviour, message: str) -> None:
-    origin.will(*[answer] * 2)  # aiohttp asks again if an idle connection is closed
-    assert await unavailable(origin) == message
+    origin.will(*[answer] * 50)  # aiohttp asks again if an idle connection is closed, or redirected
+    assert await unavailable(over(origin, IDLE if answer is silent else PLENTY)) == message
 
 
-async def test_a_redirect_loop_is_reported(origin: Origin) -> None:
-    origin.will(*[status("302 Found", Location="/set.baked")] * 50)
-    assert await unavailable(origin) == "too many redirects"
-
-
-async def test_an_origin_that_never_responds_is_reported(origin: Origin) -> None:
-    origin.will(silent)
-    assert await unavailable(origin, limit=SHORT_TIMEOUT) == "timed out"
-
-
-async def test_an_origin_that_refuses_connections_is_reported(origin: Origin) -> None:
-    async with serving(Origin(b"")) as gone:
-        url = gone.url
-    assert await unavailable(origin, url=url) == "cannot connect: Connection refused"
-
-
-async def test_an_invalid_host_name_is_reported(origin: Origin) -> None:
-    assert await unavailable(origin, url=f"http://{'x' * 70}.invalid/set.baked")
-
-
-async def test_an_origin_without_tls_is_reported(origin: Origin) -> None:
-    assert (await unavailable(origin, url=origin.url.replace("http:", "https:"))).startswith("cannot connect: ")
-
-
-def source(url: str, folder: Path) -> RemoteBakedFile:
-    return RemoteBakedFile(url, folder / "cache", HttpTransport(url), pauses=(0, 0))
-
-
-async def fetch(remote: RemoteBakedFile, folder: Path) -> Fetched | None:
-    return await remote.fetch(folder / "to", known='"none"', check=Safeguards().check, progress=no_progress)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda _: f"http://{'x' * 70}.invalid/set.baked", ""),
+        (lambda url: url.replace("http:", "https:"), "cannot connect: "),
+        (lambda url: f"{url[: url.rindex(':')]}:1/set.baked", "cannot connect: Connection refused"),
+    ],
+    ids=["an invalid host name", "no TLS", "refused connections"],
+)
+async def test_an_origin_that_cannot_be_reached_is_reported(
+    origin: Origin, change: Callable[[str], str], message: str
+) -> None:
+    assert (await unavailable(HttpTransport(change(origin.url)))).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -214,18 +185,11 @@ async def fetch(remote: RemoteBakedFile, folder: Path) -> Fetched | None:
 async def test_secrets_in_the_url_appear_in_no_message_log_or_cache(
     origin: Origin, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture, answers: list[Behaviour]
 ) -> None:
-    caplog.set_level(logging.DEBUG)
     origin.hold(one, '"one"')
-    remote = source(origin.url.replace("//", "//hush-2:hush-3@") + "?token=hush-1#hush-4", tmp_path)
+    url = origin.url.replace("//", "//hush-2:hush-3@") + "?token=hush-1#hush-4"
     origin.will(*answers)
-    messages = remote.name
-    try:
-        await fetch(remote, tmp_path)
-    except (Rejected, Unavailable) as error:
-        messages += "".join(traceback.format_exception(error))
-    cached = [f"{path.name}: {path.read_bytes()!r}" for path in (tmp_path / "cache").glob("*")]
-    assert bool(cached) is not bool(answers)
-    assert "hush" not in "\n".join([messages, caplog.text, *cached])
+    await check_secrets(url, HttpTransport(url), tmp_path, caplog)
+    assert bool(list((tmp_path / "cache").glob("*"))) is not bool(answers)
     assert origin.requests[0]["Authorization"].startswith("Basic ")
 
 
@@ -240,7 +204,7 @@ async def test_a_fetch_cancelled_at_any_moment_leaves_no_file_open(origin: Origi
     while not finished:
         origin.behaviours.clear()
         origin.will(cut(100_000))
-        fetching = asyncio.create_task(fetch(source(origin.url, tmp_path), tmp_path))
+        fetching = asyncio.create_task(fetch(origin.url, HttpTransport(origin.url), tmp_path))
         for _ in range(moment):
             await asyncio.sleep(0)
         finished = not fetching.cancel()

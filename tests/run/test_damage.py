@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from service.baking.layout import map_file, write_file
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
 from tests.run.generations import COMPANIES, STORES, Generation, swap_link
@@ -34,11 +35,18 @@ def replace(file: Path, make: Callable[[Path], object]) -> None:
     replacement.rename(file)
 
 
+def later_format(file: Path) -> None:
+    """Replace a baked file with one of a later version of the program."""
+    content = map_file(file)
+    write_file(file, content.arrays, {**content.metadata, "format": "store-directory 99"})
+
+
 # Each is atomic: the service could see the state between two steps, and log two failures.
 OF_FILES: Mapping[str, Damage] = {
     "cut to nothing": partial(cut, kept=0),
     "half of it": partial(cut, kept=0.5),
     "a bit flipped": flip,
+    "another format": later_format,
     "deleted": Path.unlink,
     "a link to a folder": lambda file: replace(file, lambda replacement: replacement.symlink_to(file.parent)),
     "a link to itself": lambda file: replace(file, lambda replacement: replacement.symlink_to(file)),

@@ -77,15 +77,25 @@ def test_the_compiler_of_a_killed_service_ends_and_the_next_run_serves_the_new_d
             eventually(lambda: all(client.seen == 2 for client in clients))
 
 
-def test_a_killed_compiler_is_reported_and_started_again(serve: Serve, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (signal.SIGKILL, "the compiler was killed by SIGKILL"),
+        # Like reading from a file server that is down.
+        (signal.SIGSTOP, "compiling took longer than --compile-timeout 10 s"),
+    ],
+)
+def test_a_compiler_that_is_killed_or_takes_too_long_is_reported_and_started_again(
+    serve: Serve, tmp_path: Path, sent: signal.Signals, why: str
+) -> None:
     folder = Generation(1).write(tmp_path / "data")
-    service = serve(folder)
+    service = serve(folder, "--compile-timeout", "10")
     with running_clients(*two_clients(service)) as clients:
         Generation(2).write(folder)
         (compiler,) = eventually(lambda: compilers(service.process.pid))
-        os.kill(compiler, signal.SIGKILL)
+        os.kill(compiler, sent)
         eventually(lambda: not service.ready()["last_reload"]["ok"])
-        assert service.ready()["last_reload"]["error"].endswith("the compiler was killed by SIGKILL")
+        assert service.ready()["last_reload"]["error"].endswith(why)
         assert all(client.seen == 1 for client in clients)
         eventually(lambda: all(client.seen == 2 for client in clients))
 

@@ -3,8 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
 from tests.run.generations import put
@@ -28,40 +26,31 @@ def failure(service: Running) -> str:
     return "" if reload["ok"] else str(reload["error"])
 
 
-@pytest.mark.parametrize("place", ["data/mapping.toml", "mappings/mapping.toml"])
-def test_a_mapping_that_becomes_wrong_is_logged_and_the_old_data_is_served(
-    serve: Serve, tmp_path: Path, place: str
-) -> None:
-    data, mapping = tmp_path / "data", tmp_path / place
-    for folder in (data, mapping.parent):
-        folder.mkdir(exist_ok=True)
+def test_a_mapping_that_becomes_wrong_is_logged_and_the_old_data_is_served(serve: Serve, tmp_path: Path) -> None:
+    data, mapping = tmp_path / "data", tmp_path / "mapping.toml"
+    data.mkdir()
     put(stores(2), data / "stores.csv")
     put(DERIVED, mapping)
-    service = serve(data, *(() if mapping.parent == data else ("--mapping", str(mapping))), "--poll", "3600")
+    service = serve(data, "--mapping", str(mapping), "--poll", "3600")
     assert serves(service, 2)
     put(b"[companies", mapping)
     assert "mapping.toml: not valid TOML" in eventually(partial(failure, service))
     assert serves(service, 2)
     (line,) = (line for line in service.logged() if "not valid TOML" in line)
     assert "the previous data is still served; `store-directory check " in line
-    assert line.count(f"--mapping {mapping}") == (mapping.parent != data)
+    assert f"--mapping {mapping}" in line
     put(stores(3), data / "stores.csv")
     put(DERIVED, mapping)
     eventually(partial(serves, service, 3))
 
 
-@pytest.mark.parametrize("name", ["filialen.csv", "filialen.zip"])
-def test_a_single_file_and_an_archive_are_followed(serve: Serve, tmp_path: Path, name: str) -> None:
-    file = tmp_path / name
-
-    def write(number: int) -> None:
-        put(zipped({"shops.csv": stores(number)}) if name.endswith(".zip") else stores(number), file)
-
-    write(2)
+def test_an_archive_is_followed(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "filialen.zip"
+    put(zipped({"shops.csv": stores(2)}), file)
     service = serve(file, "--poll", "3600")
     assert serves(service, 2)
     eventually(lambda: any(" companies: from company_id" in line for line in service.logged()))  # after it is served
-    write(3)
+    put(zipped({"shops.csv": stores(3)}), file)
     eventually(partial(serves, service, 3))
     put(file.read_bytes()[:-30], file)
     eventually(partial(failure, service))

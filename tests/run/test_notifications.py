@@ -52,6 +52,12 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
         yield found
 
 
+def baked(folder: Path, stores: int) -> Path:
+    """Return the file `stores.baked` of a folder, replaced with one of so many stores."""
+    files = write_directory(folder / "data", [store(f"s{number}") for number in range(stores)])
+    return baked_file(files, folder / "new.baked").replace(folder / "stores.baked")
+
+
 @contextmanager
 def managed(manager: Manager, data: Path, *options: str) -> Iterator[Running]:
     """Run a service under the manager, from the notification that it is ready."""
@@ -65,7 +71,7 @@ def managed(manager: Manager, data: Path, *options: str) -> Iterator[Running]:
 @WORKERS
 def test_ready_is_sent_once_data_is_served_and_not_before(tmp_path: Path, manager: Manager, workers: str) -> None:
     options = ("--cache", tmp_path / "cache", "--no-auth", "--workers", workers)
-    file = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "stores.baked")
+    file = baked(tmp_path, 1)
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
         started("--data", Origin(listening).url, *options, NOTIFY_SOCKET=manager.address) as process,
@@ -80,14 +86,13 @@ def test_ready_is_sent_once_data_is_served_and_not_before(tmp_path: Path, manage
         assert start.public.get("/stores").status == start.probes.get("/ready").status == 200
 
 
-@WORKERS
-@pytest.mark.parametrize("stores", [2, 0])
+@pytest.mark.parametrize(("workers", "stores"), [("1", 2), ("1", 0), ("2", 0)])
 def test_a_requested_reload_ends_also_if_its_data_is_rejected(
     tmp_path: Path, manager: Manager, workers: str, stores: int
 ) -> None:
-    data = write_directory(tmp_path / "data", [store("s1")])
+    data = baked(tmp_path, 1)
     with managed(manager, data, "--workers", workers, "--poll", "3600") as service:
-        write_directory(data, [store(f"s{number}") for number in range(stores)])
+        baked(tmp_path, stores)
         service.process.send_signal(signal.SIGHUP)
         assert [manager.next(), manager.next()] == [(each, service.process.pid) for each in ("RELOADING=1", "READY=1")]
         assert service.ready()["last_reload"]["ok"] == bool(stores)
@@ -95,8 +100,7 @@ def test_a_requested_reload_ends_also_if_its_data_is_rejected(
 
 @WORKERS
 def test_stopping_is_sent_when_draining_begins(tmp_path: Path, manager: Manager, workers: str) -> None:
-    data = write_directory(tmp_path / "data", [store("s1")])
-    with managed(manager, data, "--workers", workers, "--drain", "600") as service:
+    with managed(manager, baked(tmp_path, 1), "--workers", workers, "--drain", "600") as service:
         service.process.send_signal(signal.SIGTERM)
         assert manager.next() == ("STOPPING=1", service.process.pid)
         assert service.end(signal.SIGINT) == 0

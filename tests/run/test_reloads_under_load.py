@@ -10,11 +10,13 @@ from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation
 from tests.run.load_clients import all_see, clients_of_all_workers, running_clients, two_clients
 
 
-def test_a_baked_file_replaced_20_times_is_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
+def test_a_baked_file_replaced_20_times_is_never_served_mixed_and_no_worker_swaps_back(
+    serve: Serve, tmp_path: Path
+) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 22)]
-    with running_clients(*two_clients(serve(file))) as clients:
+    with running_clients(*clients_of_all_workers(serve(file, "--workers", "2"))) as clients:
         for number, baked in enumerate(following, 2):
             baked.replace(file)
             eventually(partial(all_see, clients, number))
@@ -57,15 +59,4 @@ def test_files_without_a_manifest_renamed_one_after_the_other_are_never_served_m
             written = Generation(number).write(tmp_path / "written", manifest=False)
             for name in (STORES, COMPANIES):  # at once: the debounce covers a second between them
                 (written / name).replace(folder / name)
-            eventually(partial(all_see, clients, number))
-
-
-def test_all_workers_swap_to_the_new_data_and_none_swaps_back(serve: Serve, tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    Generation(1).bake(tmp_path).replace(file)
-    following = [Generation(number).bake(tmp_path) for number in range(2, 7)]
-    service = serve(file, "--workers", "2")
-    with running_clients(*clients_of_all_workers(service)) as clients:
-        for number, baked in enumerate(following, 2):
-            baked.replace(file)
             eventually(partial(all_see, clients, number))
