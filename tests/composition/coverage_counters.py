@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tests.composition.configurations import KEY, LOW_RATE_KEY
-from tests.composition.request import Request, Sent
+from tests.composition.request import HTTP_1_0, Request, Sent
 from tests.composition.target import PathKind
 from tests.declared_attributes import PREFIX
 from tests.web.reply import Reply
@@ -13,7 +13,6 @@ from tests.web.reply import Reply
 _LONG: Final = 32 << 10
 _MOST_IGNORED: Final = 8
 _MAP: Final = "/clusters"
-_FILES: Final = (".csv", ".ndjson", ".geojson")
 # Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
@@ -28,10 +27,14 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("file 200", "file in identity", "file in zstd", "file in br", "file in gzip"), 10),
     **dict.fromkeys(("304 by date", "file 304", "file 412", "page of GeoJSON in identity"), 2),
     **dict.fromkeys((f"page of GeoJSON in {coding}" for coding in ("zstd", "br", "gzip")), 0.5),
+    **dict.fromkeys(("HTTP/1.0 kept alive", "HTTP/1.0 closed"), 5),
+    "HTTP/1.0 file 200 closed": 0.5,
+    "HTTP/1.0 file 304 kept alive": 0.05,
     **dict.fromkeys(("start of a browser", "start of a client"), 0.5),
     **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 304, 422)), 1),
     **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
-    **dict.fromkeys(("documents 200", "documents 304"), 0.5),
+    "documents 200": 0.5,
+    "documents 304": 0.2,
     **dict.fromkeys(
         ("status 204", "status 503", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1
     ),
@@ -82,15 +85,24 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield f"{reply.status} with filters of attributes{', ignored' if PREFIX in (ignored or '') else ''}"
     if "Preference-Applied" in reply.headers:
         yield "strict"
-    if sent.closes:
-        yield "connection closed"
     if request.field(KEY) == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
         yield "low rate accepted"
     yield from _formats(sent.request, reply)
+    yield from _connections(sent, reply)
+
+
+def _connections(sent: Sent, reply: Reply) -> Iterator[str]:
+    if not sent.persists:
+        yield "connection closed"
+    if sent.version == HTTP_1_0:
+        kept = "kept alive" if "Connection" in reply.headers else "closed"
+        yield f"HTTP/1.0 {kept}"
+        if sent.request.target.question.is_file:
+            yield f"HTTP/1.0 file {reply.status} {kept}"
 
 
 def _formats(request: Request, reply: Reply) -> Iterator[str]:
-    if request.target.question.path.endswith(_FILES):
+    if request.target.question.is_file:
         yield f"file {reply.status}"
         yield f"file in {reply.coding}"
     if request.target.kind is PathKind.START and reply.status in (200, 307):

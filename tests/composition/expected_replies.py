@@ -27,7 +27,7 @@ from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, base, links
 from tests.composition.questions import RESOURCES
 from tests.composition.random_requests import ACCEPTS, BROWSER, OF_GEO_JSON, PREFERENCES
-from tests.composition.request import Request
+from tests.composition.request import HTTP_1_1, Request, Sent
 from tests.composition.target import PathKind
 from tests.declared_attributes import PREFIX
 from tests.fastapi_model.ignored import ignored
@@ -43,18 +43,23 @@ _IGNORED: Final = "X-Ignored-Parameters"
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A request to a service that serves a data set.
+    """A request that was sent to a service that serves a data set.
 
     limited  whether the key is over its rate
     busy     whether it has another long query, so that this one is refused if it is run
     """
 
-    request: Request
+    sent: Sent
     edition: Edition
     config: Configuration
     ledger: Ledger
     limited: bool = False
     busy: bool = False
+
+    @property
+    def request(self) -> Request:
+        """The request without what depends on the connection."""
+        return self.sent.request
 
     @property
     def answered(self) -> bool:
@@ -108,7 +113,16 @@ def expected_reply(case: Case) -> Expected:
         _IGNORED: None,
     }
     vary = answer.vary | (set() if case.config.origin == "*" else {"origin"})
-    return msgspec.structs.replace(answer, fields={**common, **answer.fields}, vary=vary)
+    fields = {**common, **answer.fields}
+    return msgspec.structs.replace(answer, fields={**fields, **_connection(case.sent, fields)}, vary=vary)
+
+
+def _connection(sent: Sent, fields: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Return the fields of the connection (RFC 9112 sections 6.1, 9.3): in HTTP/1.0 a file ends with it."""
+    if sent.version == HTTP_1_1:
+        return {"Connection": None if sent.persists else "close"}
+    persists = sent.persists and not fields["Transfer-Encoding"]
+    return {"Connection": "keep-alive" if persists else None, "Transfer-Encoding": None}
 
 
 def _path(case: Case) -> Expected | None:

@@ -16,7 +16,7 @@ from tests.composition.editions import Edition
 from tests.composition.expected import SOME
 from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.questions import Question
-from tests.composition.request import REQUEST_ID, Request, Sent
+from tests.composition.request import HTTP_1_1, REQUEST_ID, Request, Sent
 from tests.composition.target import PathKind, Target
 from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.reply import Reply
@@ -61,14 +61,14 @@ class Forger:
         self.checker = Checker()
         self._number = 0
 
-    def send(self, request: Request) -> Sent:
+    def send(self, request: Request, version: str = HTTP_1_1, connection: str = "") -> Sent:
         """Return the next request as it is sent."""
         self._number += 1
-        return Sent(self._number, CONFIG.name, request)
+        return Sent(self._number, CONFIG.name, request, version, connection)
 
     def right(self, sent: Sent, edition: Edition, *, busy: bool = False) -> Reply:
         """Return the right reply from a data set, while the key has another long query or not."""
-        wanted = expected_reply(Case(sent.request, edition, CONFIG, self.checker.ledger, busy=busy))
+        wanted = expected_reply(Case(sent, edition, CONFIG, self.checker.ledger, busy=busy))
         fields = {name: "x" if value is SOME else value for name, value in wanted.fields.items() if value is not None}
         fields |= {REQUEST_ID: sent.identifier, "Vary": ", ".join(sorted(wanted.vary))}
         body = b""
@@ -78,7 +78,7 @@ class Forger:
             body = orjson.dumps({name: "x" if value is SOME else value for name, value in wanted.members.items()})
         if wanted.tagged:
             fields["ETag"] = f'"{hash(next(iter(wanted.tagged)))}"'
-        if wanted.status not in (204, 304) and "Transfer-Encoding" not in fields:
+        if wanted.status not in (204, 304) and "Content-Length" not in wanted.fields:
             fields["Content-Length"] = str(len(body))
         return Reply(wanted.status, _headers(fields), b"" if sent.request.method == "HEAD" else body)
 

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from tests.composition.request import Sent
+from tests.composition.request import HTTP_1_0, Sent
 from tests.program import SECONDS
 from tests.run.load_clients import other_end
 from tests.web.reply import Reply, read_reply
@@ -31,7 +31,8 @@ class Pipeline:
     def receive(self, sent: Sent) -> Reply:
         """Read the reply to the next request."""
         try:
-            return read_reply(self._replies, has_body=sent.request.method != "HEAD")
+            has_body, may_end = sent.request.method != "HEAD", sent.version == HTTP_1_0
+            return read_reply(self._replies, has_body=has_body, may_end=may_end)
         except AssertionError as error:
             error.add_note(str(sent))
             raise

@@ -155,6 +155,11 @@ class Question(msgspec.Struct, frozen=True):
         """The canonical query string."""
         return urlencode(self.pairs)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it asks for a whole file."""
+        return self.path.endswith((".csv", ".ndjson", ".geojson"))
+
     def __str__(self) -> str:
         """Return the question, for a message."""
         return f"{self.path}?{self.query}" if self.pairs else self.path

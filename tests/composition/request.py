@@ -11,6 +11,8 @@ from tests.composition.target import Target
 
 _TAG: Final = re.compile('"[^"]*"')
 REQUEST_ID: Final = "X-Request-Id"
+HTTP_1_0: Final = "HTTP/1.0"
+HTTP_1_1: Final = "HTTP/1.1"
 NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -35,21 +37,29 @@ class Request(msgspec.Struct, frozen=True):
 class Sent(msgspec.Struct, frozen=True):
     """A request that was sent.
 
-    number     in the run, 0 while waiting for a reload
-    service    the name of the service
-    contended  whether one with the same key may be answered at the same time
+    number      in the run, 0 while waiting for a reload
+    service     the name of the service
+    version     of HTTP
+    connection  its Connection field, if any
+    contended   whether one with the same key may be answered at the same time
     """
 
     number: int
     service: str
     request: Request
-    closes: bool = False
+    version: str = HTTP_1_1
+    connection: str = ""
     contended: bool = False
 
     @property
     def identifier(self) -> str:
         """The identifier of the request, which its reply repeats."""
         return f"composition-{self.number}"
+
+    @property
+    def persists(self) -> bool:
+        """Whether the client wants to keep the connection (RFC 9112 section 9.3)."""
+        return self.connection != "close" if self.version == HTTP_1_1 else self.connection.lower() == "keep-alive"
 
     @property
     def wire(self) -> bytes:
@@ -62,9 +72,12 @@ class Sent(msgspec.Struct, frozen=True):
         request = self.request
         framing = {"Content-Length": str(len(request.body))} if request.body else {}
         fields = {"Host": "test", REQUEST_ID: self.identifier, **request.fields, **framing}
-        if self.closes:
-            fields["Connection"] = "close"
-        lines = (f"{request.method} {request.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()))
+        if self.connection:
+            fields["Connection"] = self.connection
+        lines = (
+            f"{request.method} {request.target} {self.version}",
+            *(f"{name}: {value}" for name, value in fields.items()),
+        )
         return "".join(f"{line}\r\n" for line in (*lines, ""))
 
     def __str__(self) -> str:

@@ -22,13 +22,23 @@ from tests.composition.pipeline import Pipeline
 from tests.composition.questions import RECORDS, Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.random_requests import Context, random_request
-from tests.composition.request import Request, Sent
+from tests.composition.request import HTTP_1_0, HTTP_1_1, Request, Sent
 from tests.composition.service import Service
 from tests.composition.target import PathKind, Target
 from tests.program import eventually, serving
+from tests.web.reply import Reply
 
 _LISTS: Final = 25
 _BATCHES: Final = {1: 4, 2: 2, 3: 2, 8: 1}
+# Version of HTTP and Connection field -> weight: of the last request of a short-lived connection, and of all others but
+# those of files, which would end a connection of HTTP/1.0.
+_LAST: Final = {(HTTP_1_1, "close"): 3, (HTTP_1_0, ""): 3, (HTTP_1_0, "keep-alive"): 2}
+_OTHERS: Final = {
+    (HTTP_1_1, ""): 8,
+    (HTTP_1_1, "keep-alive"): 1,
+    (HTTP_1_0, "keep-alive"): 1,
+    (HTTP_1_0, "Keep-Alive"): 1,
+}
 # Requests are sent in waves, several at once. The share of waves in which a service gets a short-lived connection:
 _SHORT_LIVED: Final = 0.15
 _WAVES_PER_RELOAD: Final = 40
@@ -124,27 +134,35 @@ class _Session:
             connection.send(batch)
         meanwhile()
         for service, connection, batch in asked:
-            for sent in batch:
-                service.receive(connection, sent)
+            replies = [service.receive(connection, sent) for sent in batch]
             service.counters["pipelined"] += len(batch) - 1
-            if batch[-1].closes:
-                assert connection.ends(), f"the connection stays open after {batch[-1]}"
+            if connection not in service.persistent:
+                if _ends(batch[-1], replies[-1]):
+                    assert connection.ends(), f"the connection stays open after {batch[-1]}"
                 service.forget(connection)
 
     def _batches(self, service: Service) -> Iterator[tuple[Pipeline, list[Sent]]]:
         """Yield connections to a service with the requests to send on each."""
         asked = [(connection, self._batch(service)) for connection in service.persistent]
         if self._draws.happens(_SHORT_LIVED):
-            asked.append((service.connect(), self._batch(service, closes=True)))
+            asked.append((service.connect(), self._batch(service, short_lived=True)))
         for connection, batch in asked:
             others = {sent.request.field(KEY) for other, sents in asked if other is not connection for sent in sents}
             yield connection, [replace(sent, contended=sent.request.field(KEY) in others) for sent in batch]
 
-    def _batch(self, service: Service, *, closes: bool = False) -> list[Sent]:
+    def _batch(self, service: Service, *, short_lived: bool = False) -> list[Sent]:
         drawn = [random_request(self._draws, self._seen) for _ in range(self._draws.weighted(_BATCHES))]
         first, self._sent = self._sent + 1, self._sent + len(drawn)
-        name, last = service.config.name, drawn[-1]
-        return [Sent(number, name, each, closes and each is last) for number, each in enumerate(drawn, first)]
+        return [
+            Sent(number, service.config.name, each, *self._connection(each, last=short_lived and each is drawn[-1]))
+            for number, each in enumerate(drawn, first)
+        ]
+
+    def _connection(self, request: Request, *, last: bool) -> tuple[str, str]:
+        """Return the version of HTTP of a request, and its Connection field."""
+        if last:
+            return self._draws.weighted(_LAST)
+        return (HTTP_1_1, "") if request.target.question.is_file else self._draws.weighted(_OTHERS)
 
     def _wait_for(self, waited: Service) -> None:
         """Wait until a service serves what was published last, and keep all connections from timing out."""
@@ -163,3 +181,9 @@ class _Session:
         except AssertionError as error:
             error.add_note(f"while waiting for {waited}")
             raise
+
+
+def _ends(sent: Sent, reply: Reply) -> bool:
+    """Return whether the connection ends with a reply (RFC 9112 section 9.3)."""
+    connection = reply.headers.get("Connection")
+    return connection == "close" if sent.version == HTTP_1_1 else connection != "keep-alive"

@@ -10,7 +10,7 @@ from tests.composition.configurations import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
 from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.forged import COMPANIES, CONFIG, NEW, OLD, STORES, Forger, altered, asked, rejected
 from tests.composition.rate_budget import RateBudget
-from tests.composition.request import REQUEST_ID, Request
+from tests.composition.request import HTTP_1_0, HTTP_1_1, REQUEST_ID, Request
 
 REQUESTS = [
     asked(STORES),
@@ -62,6 +62,20 @@ def test_another_status_is_rejected(request_: Request) -> None:
         sent = forger.send(request_)
         with pytest.raises(Violation):
             forger.check(sent, altered(right, {REQUEST_ID: sent.identifier}, status=status), NEW)
+
+
+@pytest.mark.parametrize("persistence", [(HTTP_1_0, ""), (HTTP_1_0, "Keep-Alive"), (HTTP_1_1, ""), (HTTP_1_1, "close")])
+def test_the_framing_and_the_end_of_a_connection_of_another_version_are_rejected(persistence: tuple[str, str]) -> None:
+    forger = Forger()
+    for path in (STORES, "/stores.ndjson"):
+        sent = forger.send(asked(path), *persistence)
+        right = forger.right(sent, NEW)
+        forger.check(sent, right, NEW)
+        for fields in product((None, "keep-alive", "close"), (None, "chunked")):
+            forged = altered(right, dict(zip(("Connection", "Transfer-Encoding"), fields, strict=True)))
+            if forged.headers != right.headers:
+                with pytest.raises(Violation, match=r"^fields: "):
+                    forger.check(sent, forged, NEW)
 
 
 def test_a_503_is_accepted_if_the_key_may_have_another_long_query_and_this_one_is_run() -> None:

@@ -98,8 +98,8 @@ def _replies(answers: bytes, heads: list[bool]) -> Iterator[Reply]:
     assert not answers, "there are bytes after the last response"
 
 
-def read_reply(rest: BinaryIO, *, has_body: bool) -> Reply:
-    """Read a response."""
+def read_reply(rest: BinaryIO, *, has_body: bool, may_end: bool = False) -> Reply:
+    """Read a response; if it may, a body without a length ends with the connection (RFC 9112 section 6.3)."""
     start = rest.readline()
     found = _START.fullmatch(start)
     assert found is not None, f"{start!r} is no status line"
@@ -110,9 +110,9 @@ def read_reply(rest: BinaryIO, *, has_body: bool) -> Reply:
         headers.add(name, value.strip(" \t\r\n"))
     status, body = int(found[1]), b""
     if has_body and status not in _BODILESS:
-        chunked = "Transfer-Encoding" in headers
-        assert chunked != ("Content-Length" in headers)
-        body = b"".join(_chunks(rest)) if chunked else _exactly(rest, int(headers["Content-Length"]))
+        chunked, length = "Transfer-Encoding" in headers, headers.get("Content-Length")
+        assert may_end or chunked != (length is not None)
+        body = b"".join(_chunks(rest)) if chunked else rest.read() if length is None else _exactly(rest, int(length))
     return Reply(status, CIMultiDictProxy(headers), body)
 
 
