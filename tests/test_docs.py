@@ -542,7 +542,7 @@ def test_what_a_location_takes_in_a_baked_file_is_documented(baked: BakedContent
     for part in ("z_order", "locations"):
         taken = {name: array for name, array in baked.arrays.items() if name.startswith(f"stores/{part}/")}
         stores, located = len(taken[f"stores/{part}/order"]), len(taken[f"stores/{part}/latitudes"])
-        others = sum(taken[f"stores/{part}/{each}"].itemsize for each in ("order", "places"))
+        others = sum(taken[f"stores/{part}/{each}"].itemsize for each in ("order", "positions"))
         rest = sum(array.nbytes for array in taken.values()) - others * stores
         assert (others, rest % located) == (8, 0)
         sizes.append(others + rest // located)

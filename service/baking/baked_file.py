@@ -23,7 +23,7 @@ from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, STORES
 from service.texts import truncate
 
-FORMAT: Final = "store-directory 6"
+FORMAT: Final = "store-directory 7"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 # Parts of columns that are 0, 1, 2, …, if they are long, are stored once: each is the beginning of this array.
 _NUMBERS: Final = "numbers"

@@ -28,7 +28,7 @@ _LAST_BIT: Final = 63
 _CODES: Final = (np.uint8, np.uint16, np.uint32)
 _I32, _I64, _F64 = (np.int32,), (np.int64,), (np.float64,)
 _ROW: Final = Numbers(_I32, "rows", below="rows")
-_PLACE: Final = Numbers(_I32, "rows")
+_POSITION: Final = Numbers(_I32, "rows")
 
 
 def _check_column(name: str, column: Column) -> None:
@@ -109,16 +109,16 @@ _TEXT: Final = Structure(
 )
 
 
-def _check_positions(name: str, order: Rows, places: Rows) -> None:
-    """Check that places are the inverse of an order, so that this has every row once."""
-    if not np.array_equal(places[order], np.arange(len(order), dtype=np.int32)):
-        raise DamagedFile(f"the places of {name} are not those of its order")
+def _check_positions(name: str, order: Rows, positions: Rows) -> None:
+    """Check that positions are the inverse of an order, so that this has every row once."""
+    if not np.array_equal(positions[order], np.arange(len(order), dtype=np.int32)):
+        raise DamagedFile(f"the positions of {name} are not those of its order")
 
 
 def _check_locations(name: str, locations: Locations) -> None:
     """Check that each row has one position, and that positions are sorted by their cells, with vectors of length 1."""
     order, cells, count = locations.order, locations.cells, locations.count
-    _check_positions(name, order, locations.places)
+    _check_positions(name, order, locations.positions)
     if not np.array_equal(cells, grid_cells(locations.latitudes, locations.longitudes)):
         raise DamagedFile(f"the cells of {name} are not those of its coordinates")
     rows, others = order[:count], order[count:]
@@ -135,7 +135,7 @@ _LOCATIONS: Final = Structure(
     Locations,
     _check_locations,
     order=_ROW,
-    places=_PLACE,
+    positions=_POSITION,
     cells=Numbers((np.uint32,), "located"),
     latitudes=Numbers(_F64, "located", within=MAX_LATITUDE),
     longitudes=Numbers(_F64, "located", within=MAX_LONGITUDE),
@@ -149,7 +149,7 @@ def _check_z_order(name: str, z_order: ZOrder) -> None:
     That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
     takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
-    _check_positions(name, z_order.order, z_order.places)
+    _check_positions(name, z_order.order, z_order.positions)
     if not np.array_equal(z_order.zooms, zooms_of(z_order.codes)):
         raise DamagedFile(f"the zooms of {name} are not those of its codes")
 
@@ -158,7 +158,7 @@ _Z_ORDER: Final = Structure(
     ZOrder,
     _check_z_order,
     order=_ROW,
-    places=_PLACE,
+    positions=_POSITION,
     codes=Numbers((np.uint64,), "located", below=AXIS**2, rises=operator.ge),
     zooms=Numbers((np.uint8,), "located"),
     latitudes=Numbers(_I32, "located", within=MAX_LATITUDE * UNITS_PER_DEGREE),
@@ -231,7 +231,7 @@ class MappedTable:
 
 def _check_others(name: str, locations: Locations) -> None:
     """Check that the Z-order has the rows without a location last."""
-    others = locations.places.take(locations.z_order.order[locations.count :])
+    others = locations.positions.take(locations.z_order.order[locations.count :])
     if len(others) and int(others.min()) < locations.count:
         raise DamagedFile(f"the order of {name} does not have the located rows first")
 
@@ -251,7 +251,7 @@ def check_projection(resource: Resource, table: Table) -> None:
     if (locations := table.locations) is None:
         return
     rows, others = np.sort(locations.order[: locations.count]), locations.order[locations.count :]
-    positions = locations.places.take(rows)
+    positions = locations.positions.take(rows)
     built = build_z_order(rows, others, locations.latitudes.take(positions), locations.longitudes.take(positions))
     for part in ZOrder.__struct_fields__:
         if not np.array_equal(getattr(locations.z_order, part), getattr(built, part)):

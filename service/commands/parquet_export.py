@@ -47,9 +47,9 @@ def write_parquet(resource: Resource, table: Table, query: Query, order: Selecti
 
 def _bounds(locations: Locations, parts: Iterator[Rows]) -> list[float]:
     """Return west, south, east and north of the rows that have a location; nothing if none has one."""
-    located = np.zeros(len(locations.places), np.bool_)
+    located = np.zeros(len(locations.positions), np.bool_)
     for rows in parts:
-        located[locations.places.take(rows)] = True
+        located[locations.positions.take(rows)] = True
     located = located[: locations.count]
     longitudes, latitudes = locations.longitudes[located], locations.latitudes[located]
     if not len(longitudes):
@@ -108,5 +108,5 @@ def _points(locations: Locations, rows: Rows) -> list[tuple[float, float] | None
     """Return the longitude and latitude of rows, None without a location."""
     return [
         (locations.longitudes[position], locations.latitudes[position]) if position < locations.count else None
-        for position in locations.places.take(rows).tolist()
+        for position in locations.positions.take(rows).tolist()
     ]

@@ -136,7 +136,7 @@ def encoded(values: list[Any]) -> list[bytes]:
 
 
 def _geometries(locations: Locations, rows: Rows) -> Sequence[bytes]:
-    positions = locations.places.take(rows)
+    positions = locations.positions.take(rows)
     located = (positions < locations.count).nonzero()[0]
     there = positions.take(located)
     points = zip(locations.longitudes.take(there).tolist(), locations.latitudes.take(there).tolist(), strict=True)

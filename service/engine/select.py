@@ -224,7 +224,7 @@ def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap
         if order == DISTANCE:
             in_order.append(by_position)
         else:
-            by_row.append(by_position.take(areas[0].locations.places))
+            by_row.append(by_position.take(areas[0].locations.positions))
     if by_row:
         mask = reduce(np.logical_and, by_row)
         in_order.append(mask if order == table.order_by else mask.take(table.order(order)))

@@ -1,9 +1,10 @@
 """Words: how texts are split for text search, and the terms of a search.
 
 A word is a run of letters, digits and marks after folding: case, compatibility forms, accents and apostrophes do not
-matter. Scripts that are written without spaces have no visible words, so each run of their characters is a word that
-is indexed as its pairs of characters, and by its last character alone: a text that contains `東京駅` has all pairs of
-that run, and a single character is the start of a pair or the end of a run.
+matter, and letters such as `ł` match those they are written as without them. Scripts that are written without spaces
+have no visible words, and Korean ones are often written together, so each run of their characters is a word that is
+indexed as its pairs of characters, and by its last character alone: a text that contains `東京駅` has all pairs of that
+run, and a single character is the start of a pair or the end of a run.
 """
 
 import re
@@ -23,13 +24,16 @@ _APOSTROPHES: Final = "'`´‘’‛′ʼ＇"  # noqa: RUF001 - they are meant
 _WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
 # Kana with a voicing mark is another letter, not an accented one.
 _VOICING_MARKS: Final = "\u3099\u309a"
+# Letters that do not decompose: their stroke is no accent in Unicode.
+_PLAIN: Final = dict(zip(map(ord, "łđħøŧıæœþð"), ("l", "d", "h", "o", "t", "i", "ae", "oe", "th", "d"), strict=True))
 _CATEGORIES: Final = "LNM"  # letters, numbers, marks
 
-# Han, Hiragana and Katakana, Thai, Lao, Khmer, Myanmar: by block, so that it is the same in every release of Unicode.
+# Han, Kana, Thai, Lao, Khmer, Myanmar, Hangul: by block, so that it is the same in every release of Unicode.
 _SPACELESS: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u3041-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"
     "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\U000116d0-\U000116ff"
+    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
 )
 _WORD: Final = re.compile(f"[{_SPACELESS}]+|[^ {_SPACELESS}]+")
 _IS_SPACELESS: Final = re.compile(f"[{_SPACELESS}]")
@@ -77,12 +81,12 @@ def _split(text: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
-    """Return a text folded, without apostrophes and accents."""
+    """Return a text folded, without apostrophes, accents and strokes."""
     # Apostrophes before, because NFKC decomposes one to a space, and after, because it composes others.
     folded = fold_case(text.translate(_WITHOUT_APOSTROPHES)).translate(_WITHOUT_APOSTROPHES)
     decomposed = unicodedata.normalize("NFD", folded)
     accents = {ord(each): None for each in set(decomposed).difference(_VOICING_MARKS) if unicodedata.combining(each)}
-    return unicodedata.normalize("NFC", decomposed.translate(accents))
+    return unicodedata.normalize("NFC", decomposed.translate({**_PLAIN, **accents}))
 
 
 def _indexed(word: str) -> list[str]:

@@ -251,8 +251,8 @@ def with_lists(folder: Path) -> tuple[Dataset, BakedContent]:
     [
         ("order", (0, -1), "the array stores/locations/order is out of range"),
         ("order", (-1, 40), "the array stores/locations/order is out of range"),
-        ("places", (3, 40), "the places of stores/locations are not those of its order"),
-        ("places", (0, -1), "the places of stores/locations are not those of its order"),
+        ("positions", (3, 40), "the positions of stores/locations are not those of its order"),
+        ("positions", (0, -1), "the positions of stores/locations are not those of its order"),
         ("latitudes", (0, 90.00000000000001), "the array stores/locations/latitudes is out of range"),
         ("latitudes", (-1, np.nan), "the array stores/locations/latitudes is out of range"),
         ("longitudes", (0, -np.inf), "the array stores/locations/longitudes is out of range"),
@@ -277,8 +277,8 @@ def test_a_wrong_item_of_locations_is_refused(
     [
         ("order", (0, -1), "the array stores/z_order/order is out of range"),
         ("order", (-1, 40), "the array stores/z_order/order is out of range"),
-        ("places", (3, 40), "the places of stores/z_order are not those of its order"),
-        ("places", (0, -1), "the places of stores/z_order are not those of its order"),
+        ("positions", (3, 40), "the positions of stores/z_order are not those of its order"),
+        ("positions", (0, -1), "the positions of stores/z_order are not those of its order"),
         ("codes", (0, 2**47), "the array stores/z_order/codes is not ascending"),
         ("codes", (-1, 2**48), "the array stores/z_order/codes is out of range"),
         ("codes", (-1, 2**64 - 1), "the array stores/z_order/codes is out of range"),
@@ -314,7 +314,7 @@ def test_a_z_order_with_a_row_without_location_among_the_located_ones_is_refused
 ) -> None:
     order, count = arrays["stores/z_order/order"].copy(), len(arrays["stores/z_order/codes"])
     order[[0, count]] = order[[count, 0]]
-    changed = {"stores/z_order/order": order, "stores/z_order/places": np.argsort(order).astype(np.int32)}
+    changed = {"stores/z_order/order": order, "stores/z_order/positions": np.argsort(order).astype(np.int32)}
     why = "the order of stores/z_order does not have the located rows first; bake it again"
     assert refusal(forged(changed)) == why
 
@@ -334,7 +334,7 @@ def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never
         "codes": codes,
         "zooms": zooms_of(codes),
         "order": order,
-        "places": np.argsort(order).astype(np.int32),
+        "positions": np.argsort(order).astype(np.int32),
         "latitudes": random.choice(np.array([-900_000_000, 0, 900_000_000], np.int32), count),
         "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
     }
@@ -364,7 +364,7 @@ def test_locations_out_of_order_are_refused(
     assert 1 < count < len(order) - 1
     first = int((cells[1:] == cells[:-1]).argmax()) if located else count
     order[[first, first + 1]] = order[[first + 1, first]]
-    changed = {name: order, "stores/locations/places": np.argsort(order).astype(np.int32)}
+    changed = {name: order, "stores/locations/positions": np.argsort(order).astype(np.int32)}
     assert refusal(forged(changed)) == "the order of stores/locations is not sorted by cell; bake it again"
 
 
@@ -428,7 +428,7 @@ def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Ar
     for place in range(1, len(codes)):
         swapped = order.copy()
         swapped[[place - 1, place]] = swapped[[place, place - 1]]
-        yield "order", {"order": swapped, "places": np.argsort(swapped).astype(np.int32)}
+        yield "order", {"order": swapped, "positions": np.argsort(swapped).astype(np.int32)}
     for place in range(len(codes)):
         shifted = np.append(codes[:place], codes[place:] + np.uint64(1))
         yield "codes", {"codes": shifted, "zooms": zooms_of(shifted)}

@@ -10,13 +10,15 @@ Rock ´n´ Roll|L´Oréal|L ´Oréal|l\u0301oréal|ŉ x|7-Eleven|½ km|Ⅳ|x²|�
 ΑΘΉΝΑ|Σίσυφος|ΣΊΣΥΦΟΣ|Ἀθῆναι|ᾼ|Москва|МОСКВА|Ёлка|Й|İstanbul|Iğdır|ISPARTA|ığdır
 東京駅|東京都|京都|駅|ガシマ|ｶﾞｼﾏ|か\u3099|ﾊﾟﾝ|パン屋7|7パン|サークルＫ|㈱ヤマダ|㍿|デイリ－|人々
 กรุงเทพ|ก็|ຳ|ភ្នំពេញ|ရန်ကုန်|서울|각|नई दिल्ली|תל אביב|دبي|ﷺ|☕️|👩‍🚀|!!|-
+서울특별시|Øster Ålborg|Đà Nẵng|Ħamrun|Ŧ|Ǽ Œuvre|ǾRE|Þingvellir|Borðeyri|L̷
 M5V 2T6|m5v2t6|M5V\u30002T6|123 45-6|acme-00012|a\tb|a\u2028b|\x00z"""
 NAMES = _NAMES.replace("\n", "|").split("|")
 _APOSTROPHES = "'`´‘’‛′ʼ＇"
 _VOICING = "\u3099\u309a"
+_PLAIN = dict(zip("łđħøŧıæœþð", ["l", "d", "h", "o", "t", "i", "ae", "oe", "th", "d"], strict=True))
 _SPACELESS = (
     *("CJK", "IDEOGRAPHIC", "HANGZHOU", "VERTICAL KANA", "VERTICAL IDEO", "MASU", "HIRAGANA", "HENTAIGANA"),
-    *("KATAKANA", "COMBINING KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"),
+    *("KATAKANA", "COMBINING KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "HANGUL"),
 )
 
 
@@ -26,7 +28,7 @@ def tokens(text: str) -> Sequence[str]:
     folded = _unquoted(unicodedata.normalize("NFKC", _unquoted(text)).casefold())
     letters = [c for c in unicodedata.normalize("NFD", folded) if c in _VOICING or unicodedata.combining(c) == 0]
     found = [""]
-    for character in unicodedata.normalize("NFC", "".join(letters)):
+    for character in unicodedata.normalize("NFC", "".join(_PLAIN.get(c, c) for c in letters)):
         if unicodedata.category(character)[0] not in "LNM":
             found.append("")
         elif found[-1] and is_spaceless(found[-1][-1]) != is_spaceless(character):

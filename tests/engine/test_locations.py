@@ -192,7 +192,7 @@ def check_pages(order: Selection, count: int, limit: int) -> None:
 def test_rows_with_two_decimals_in_range_are_located() -> None:
     texts = SPECIAL + NOWHERE
     built = locations(texts)
-    assert (built.places < built.count).tolist() == [True] * len(SPECIAL) + [False] * len(NOWHERE)
+    assert (built.positions < built.count).tolist() == [True] * len(SPECIAL) + [False] * len(NOWHERE)
     assert built.count == len(SPECIAL)
 
 
@@ -269,7 +269,7 @@ def test_the_two_spellings_of_the_antimeridian_are_two_longitudes_of_a_box_and_o
     assert inside(built, Box(180, -1, -180, 1)).tolist() == [0, 1]
     every = np.arange(4, dtype=np.int32)
     for near in POINTS:
-        first, second, third, fourth = built.squared_chords(near, built.places[every]).tolist()
+        first, second, third, fourth = built.squared_chords(near, built.positions[every]).tolist()
         assert (first, third) == (second, fourth)
 
 
@@ -420,7 +420,7 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Coordinat
     built = towns()
     mask = np.arange(len(built.order)) % share == 0
     rows = mask.nonzero()[0].astype(np.int32)
-    chords = built.squared_chords(near, built.places[rows])
+    chords = built.squared_chords(near, built.positions[rows])
     expected = rows[np.lexsort((rows, chords))].tolist()
     order = DistanceOrder(built, near, RowBitmap(pack(mask[built.order])))
     for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):

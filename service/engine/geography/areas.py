@@ -140,7 +140,7 @@ class Area(msgspec.Struct, frozen=True, eq=False):
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""
         spend(len(rows))
-        positions = self.locations.places.take(rows)
+        positions = self.locations.positions.take(rows)
         inside = positions < self.locations.count
         located = positions[inside]
         inside[inside] = self.contains(lambda array: array.take(located, axis=0))
@@ -148,7 +148,7 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def mask(self) -> Mask:
         """Return for each row whether it is inside."""
-        return self.mask_by_position().take(self.locations.places)
+        return self.mask_by_position().take(self.locations.positions)
 
     def mask_by_position(self) -> Mask:
         """Return for each position whether its row is inside."""

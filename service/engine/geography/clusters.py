@@ -118,7 +118,7 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
         inside = reduce(np.logical_and, (within for within, _ in tests))
         doubtful = (reduce(np.logical_or, (on_edge for _, on_edge in tests)) & inside).nonzero()[0]
         if len(doubtful):
-            inside[doubtful] = _contains(box, locations, locations.places.take(self.rows.take(doubtful)))
+            inside[doubtful] = _contains(box, locations, locations.positions.take(self.rows.take(doubtful)))
         return inside
 
 
@@ -151,7 +151,7 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of those of some rows that are in a box, best of few rows. Raises `TooManyCells`."""
     spend(_STEPS * len(rows))
-    return _cluster_few(locations, _located(np.sort(locations.z_order.places.take(rows)), locations), box, zoom)
+    return _cluster_few(locations, _located(np.sort(locations.z_order.positions.take(rows)), locations), box, zoom)
 
 
 def _located(positions: Positions | Rows, locations: Locations) -> Positions | Rows:
@@ -352,7 +352,7 @@ def _arranged(locations: Locations, cells: _OccupiedCells, zoom: int) -> Cluster
     """Return clusters in order. Means are of integers, rounded, and the position of a single row is its own."""
     x, y = separate(cells.codes >> np.uint64(2 * (MAX_ZOOM - zoom)))
     single = cells.counts == 1
-    positions = locations.places[cells.rows[single]]
+    positions = locations.positions[cells.rows[single]]
     order = np.lexsort((x, y))
 
     def means(sums: _Integers, degrees: Floats) -> Floats:

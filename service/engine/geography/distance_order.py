@@ -220,7 +220,7 @@ def order_rows(locations: Locations, point: Coordinates, matches: RowList) -> Ne
     """Return rows in the order of their distance."""
     spend(_SORTING * matches.count)
     rows, total, others = matches.rows, matches.count, _NO_ROWS
-    positions = locations.places.take(rows) if matches.positions is None else matches.positions
+    positions = locations.positions.take(rows) if matches.positions is None else matches.positions
     if int(positions.max(initial=0)) >= locations.count:
         located = positions < locations.count
         rows, positions, others = rows[located], positions[located], rows[~located]

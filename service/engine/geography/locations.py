@@ -115,7 +115,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     z_order     another order of the rows, for maps
     order       all rows: the located ones by cell, ties by row; then the others, ascending
-    places      row -> its position in `order`; named as in baked files
+    positions   row -> its position in `order`
     cells       position -> cell of the grid; this and the arrays below only of located rows
     latitudes   position -> latitude in degrees
     longitudes  position -> longitude in degrees
@@ -124,7 +124,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     z_order: ZOrder
     order: Rows
-    places: Rows
+    positions: Rows
     cells: GridCells
     latitudes: Floats
     longitudes: Floats
@@ -147,7 +147,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def distances(self, point: Coordinates, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
-        positions = self.places.take(rows)
+        positions = self.positions.take(rows)
         if int(positions.max(initial=0)) < self.count:
             return self._distances(point, positions)
         located = positions < self.count
@@ -161,7 +161,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def blocks(self) -> Blocks:
         """The points in blocks, which take tens of milliseconds of a million rows; most requests need none of them."""
-        return build_blocks(self.z_order.order[: self.count], self.places, self.points)
+        return build_blocks(self.z_order.order[: self.count], self.positions, self.points)
 
     @property
     def points(self) -> Floats:

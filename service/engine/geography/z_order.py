@@ -122,7 +122,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An order of rows along the curve.
 
     order       all rows: the located ones by Morton code, ties by row; then the others, ascending
-    places      row -> its position in `order`; named as in baked files
+    positions   row -> its position in `order`
     codes       position -> Morton code of its cell of the finest zoom; this and the arrays below only of located rows
     zooms       position -> the least zoom at which the one before is in another cell; one above all if there is none
     latitudes   position -> latitude in units
@@ -130,7 +130,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     """
 
     order: Rows
-    places: Rows
+    positions: Rows
     codes: MortonCodes
     zooms: Zooms
     latitudes: Fixed
