@@ -7,7 +7,9 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from service.dataset import Dataset
 from service.loading.dataset import Loaded, load
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import Batch
@@ -25,6 +27,7 @@ else:
 Record = dict[str, object]
 STORE_FIELDS = [field.name for field in STORES.fields]
 COMPANY_FIELDS = [field.name for field in COMPANIES.fields]
+REQUIRED = [field.name for field in STORES.fields if field.required]
 
 
 def store(identifier: str = "s1", **fields: object) -> Record:
@@ -67,14 +70,17 @@ def packed(text: bytes, ending: str) -> bytes:
 COMPANIES_FILE = as_csv([company()], ["company_id", "name"])
 
 
-def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
-    """Load a folder of just these files; all of what is read goes through spools."""
+DERIVED = '[companies]\nfrom = "stores"\n'  # in a mapping
+
+
+def load_files(folder: Path, files: Mapping[str, bytes], **options: Any) -> Loaded:
+    """Load a folder of just these files; all of what is read goes through spools. For the options see `load`."""
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    return load(folder, spools=IN_FILES)
+    return load(folder, spools=IN_FILES, **options)
 
 
 def read_batches(form: str, stored: bytes, resource: Resource) -> Iterator[Batch]:
@@ -88,14 +94,31 @@ def load_stores(folder: Path, content: bytes, name: str = "stores.csv") -> Loade
     return load_files(folder, {"companies.csv": COMPANIES_FILE, name: content})
 
 
+def load_mapped(folder: Path, mapping: str, stores: bytes | str, name: str = "stores.csv", **options: Any) -> Loaded:
+    """Load a folder of one stores file and a mapping, and of company c1 unless companies are derived."""
+    files = {name: stores.encode() if isinstance(stores, str) else stores, "mapping.toml": mapping.encode()}
+    return load_files(folder, files if DERIVED in mapping else files | {"companies.csv": COMPANIES_FILE}, **options)
+
+
 def load_companies(folder: Path, content: bytes, name: str = "companies.csv") -> Loaded:
     """Load a folder of one companies file, and of no stores."""
     return load_files(folder, {name: content, "stores.jsonl": b""})
 
 
+def dataset(loaded: Loaded) -> Dataset:
+    """Return the data set that is loaded."""
+    assert loaded.dataset is not None, loaded.report.errors
+    return loaded.dataset
+
+
+def served(loaded: Loaded, collection: str = "stores") -> list[dict[str, Any]]:
+    """Return the records of a table that is loaded."""
+    return [json.loads(row[:-1]) for row in rows(loaded, collection)]
+
+
 def rows(loaded: Loaded, collection: str = "stores") -> list[bytes]:
     """Return the rows of a table that is loaded."""
-    table = getattr(loaded.dataset, collection)
+    table = getattr(dataset(loaded), collection)
     return [table.rows[row] for row in range(len(table))]
 
 

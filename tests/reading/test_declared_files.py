@@ -12,10 +12,8 @@ from hypothesis import given, strategies as st
 from service.dataset import ReadOptions
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Loaded, load
-from service.reading.diagnostics import FileError
 from service.reading.files.data_signature import data_signature
 from service.reading.files.misnamed_files import matching, patterns_of
-from service.reading.mapping.mapping_file import parse_mapping
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,
@@ -199,28 +197,6 @@ def test_two_files_of_one_kind_are_an_error_that_names_the_key(tmp_path: Path) -
     error = refusal(load_files(tmp_path, COMPANIES | files))
     declare = 'declare files = ["stores.*"] in [stores] of mapping.toml'
     assert error.why == f"found several files: stores.csv, stores.json; keep one, or {declare}"
-
-
-@pytest.mark.parametrize(
-    ("mapping", "why"),
-    [
-        ('[stores]\nfiles = "stores.csv"', "stores.files: expected `array`, got `str`"),
-        ("[stores]\nfiles = []", 'stores.files: expected names of files, as in ["stores-*.csv"]'),
-        ('[companies]\nfiles = [""]', 'companies.files: expected names of files, as in ["stores-*.csv"]'),
-        (
-            '[stores]\nfiles = ["../*.csv"]',
-            "stores.files: '../*.csv' is a path: expected names of files beside each other",
-        ),
-        (
-            '[companies]\nfrom = "stores"\nfiles = ["*.csv"]',
-            "companies.files: not used, because the companies are derived from the stores",
-        ),
-    ],
-)
-def test_a_key_that_is_wrong_is_refused(mapping: str, why: str) -> None:
-    with pytest.raises(FileError) as error:
-        parse_mapping(mapping.encode())
-    assert error.value.why == why
 
 
 def test_a_manifest_lists_each_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from service.loading.compiler import Compiler
@@ -46,6 +47,19 @@ def geojson(text: str) -> RecordFile:
 def nested(records: Sequence[Mapping[str, Any]]) -> RecordFile:
     """Return records by the paths of their members."""
     return JsonFile(json.dumps(records).encode())
+
+
+def sample(preset: str) -> RecordFile:
+    """Return the records of a file of the source that a preset is for."""
+    (file,) = Path(__file__).parent.glob(f"{preset.replace('-', '_')}.*")
+    text = file.read_text("utf-8")
+    return nested(json.loads(text)) if file.suffix == ".json" else (table if file.suffix == ".csv" else geojson)(text)
+
+
+def features(*properties: Mapping[str, Any], **members: Any) -> RecordFile:
+    """Return the records of features with some properties, all with the same members, and nowhere."""
+    found = [{"type": "Feature", "geometry": None, "properties": each, **members} for each in properties]
+    return geojson(json.dumps({"type": "FeatureCollection", "features": found}))
 
 
 class Compiled:

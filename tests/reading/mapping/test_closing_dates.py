@@ -1,7 +1,6 @@
 """A store is closed once its closing date is past, as of the day of the data or of loading."""
 
 import asyncio
-import json
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +15,10 @@ from service.model.records import STORES
 from service.publishing.local_source import BakedFileSource
 from service.reading.batch import Cell, Invalid, WrongType
 from service.reading.columns.flags import utc_today
-from service.reading.diagnostics import FileError
+from service.reading.diagnostics import FileError, Issue
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from tests.loading.data_files import rows
+from tests.loading.data_files import DERIVED, as_json, dataset, load_files, served
 from tests.reading.mapping.record_files import Records, table
 from tests.reading.mapping.test_proposal import RECORD
 
@@ -88,25 +87,18 @@ def test_the_format_is_that_of_the_entry_or_of_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "ends", "text", "why"),
+    ("entry", "ends", "text", "expected"),
     [
-        (CLOSES, "soon", "soon", "expected a closing date such as 2024-05-31"),
-        (CLOSES, "2024-02-30", "2024-02-30", "expected a closing date such as 2024-05-31"),
-        (CLOSES, True, "true", "expected a closing date such as 2024-05-31"),
-        (CLOSES, WrongType("[1]"), "[1]", "expected a closing date such as 2024-05-31"),
-        (
-            f'{CLOSES}, date = "dd.mm.yyyy"',
-            "2023",
-            "2023",
-            "expected a closing date as dd.mm.yyyy, as the mapping declares",
-        ),
-        (f'from = "Status", other = false, {CLOSES}', "soon", "soon", "expected a closing date such as 2024-05-31"),
+        (CLOSES, "soon", "soon", "such as 2024-05-31"),
+        (CLOSES, "2024-02-30", "2024-02-30", "such as 2024-05-31"),
+        (CLOSES, True, "true", "such as 2024-05-31"),
+        (CLOSES, WrongType("[1]"), "[1]", "such as 2024-05-31"),
+        (f'{CLOSES}, date = "dd.mm.yyyy"', "2023", "2023", "as dd.mm.yyyy, as the mapping declares"),
+        (f'from = "Status", other = false, {CLOSES}', "soon", "soon", "such as 2024-05-31"),
     ],
 )
-def test_what_is_no_date_is_an_error_of_the_record(entry: str, ends: Cell, text: str, why: str) -> None:
-    found = is_open(entry, ends)
-    assert isinstance(found, Invalid)
-    assert (found.text, found.issue.code, found.issue.why) == (text, "date", why)
+def test_what_is_no_date_is_an_error_of_the_record(entry: str, ends: Cell, text: str, expected: str) -> None:
+    assert is_open(entry, ends) == Invalid(text, Issue("date", f"expected a closing date {expected}"))
 
 
 def test_texts_that_are_no_dates_may_have_a_meaning() -> None:
@@ -123,35 +115,25 @@ def test_other_needs_no_values() -> None:
 
 def test_a_missing_column_is_an_error_unless_it_is_optional() -> None:
     file = table("store_id,company_id,address_1,city,country,Close Date\ns1,c1,1 Elm St,Ada,CA,2020-01-01")
-    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "close_date" }').stores
-    assert MappedRecords(file, declared, STORES).columns[-1] == "Close Date"
-    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "Ends" }').stores
-    with pytest.raises(FileError, match=r"is_open\.closing_date: expected the name of a column"):
-        is_open('closing_date = ""', None)
+
+    def mapped(entry: str) -> MappedRecords:
+        return MappedRecords(file, parse_mapping(f"[stores.fields]\nis_open = {{ {entry} }}".encode()).stores, STORES)
+
+    assert mapped('closing_date = "close_date"').columns[-1] == "Close Date"
     with pytest.raises(FileError, match=r"columns that the file does not have: 'Ends' \(of is_open\)"):
-        MappedRecords(file, declared, STORES)
-    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "Ends", optional = true }').stores
-    (batch,) = MappedRecords(file, declared, STORES).batches()
+        mapped(CLOSES)
+    (batch,) = mapped(f"{CLOSES}, optional = true").batches()
     assert batch.columns["is_open"] == [None]
 
 
 def loaded(folder: Path, *, generated_at: str | None = None, ends: str = "2024-05-31") -> Loaded:
     """Load a folder of one store with a closing date, as on 1 June 2024."""
-    (folder / "stores.csv").write_text(f"store_id,company_id,address_1,city,country,Ends\ns1,c1,x,Ulm,DE,{ends}\n")
-    (folder / "mapping.toml").write_text(f'[stores.fields]\nis_open = {{ {CLOSES} }}\n[companies]\nfrom = "stores"\n')
+    stores = f"store_id,company_id,address_1,city,country,Ends\ns1,c1,x,Ulm,DE,{ends}\n".encode()
+    files = {"stores.csv": stores, "mapping.toml": f"[stores.fields]\nis_open = {{ {CLOSES} }}\n{DERIVED}".encode()}
     if generated_at:
-        (folder / "manifest.json").write_text(json.dumps({"generated_at": generated_at, "files": listed(folder)}))
-    return load(folder, today=TODAY)
-
-
-def listed(folder: Path) -> dict[str, object]:
-    return {"stores.csv": {"sha256": sha256((folder / "stores.csv").read_bytes()).hexdigest(), "records": 1}}
-
-
-def is_served_as_open(found: Loaded) -> bool:
-    (row,) = rows(found)
-    flag: bool = json.loads(row.rstrip(b","))["is_open"]
-    return flag
+        listed = {"stores.csv": {"sha256": sha256(stores).hexdigest(), "records": 1}}
+        files["manifest.json"] = as_json({"generated_at": generated_at, "files": listed})
+    return load_files(folder, files, today=TODAY)
 
 
 @pytest.mark.parametrize(
@@ -166,17 +148,15 @@ def test_the_day_is_that_of_the_data_or_else_of_loading(
     tmp_path: Path, generated_at: str | None, as_of: str, expected: Cell
 ) -> None:
     found = loaded(tmp_path, generated_at=generated_at)
-    assert is_served_as_open(found) is expected
-    assert found.dataset is not None
-    assert found.dataset.as_of == date.fromisoformat(as_of)
+    assert [each["is_open"] for each in served(found)] == [expected]
+    assert dataset(found).as_of == date.fromisoformat(as_of)
     assert found.assumed[-1] == f"stores.csv: stores with a closing date before {as_of} are closed"
 
 
 def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
     found = loaded(tmp_path, ends="")
-    assert is_served_as_open(found)
-    assert found.dataset is not None
-    assert found.dataset.as_of is None
+    assert [each["is_open"] for each in served(found)] == [True]
+    assert dataset(found).as_of is None
     assert not [line for line in found.assumed if "closing date" in line]
 
 
@@ -194,35 +174,29 @@ def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:
     place = {"@spider": "a", "brand": "b", "addr:full": "x", "addr:city": "y", "addr:country": "DE"}
     days = (None, "yes", "2024-05-31", "2024-06-01", "2023", "2025", "2024-05", "unclear")
     features = [
-        {"type": "Feature", "id": day, "properties": place | ({"end_date": day} if day else {}), "geometry": None}
+        {"type": "Feature", "id": day or "open", "properties": {**place, "end_date": day}, "geometry": None}
         for day in days
     ]
-    features[0]["id"] = "open"
-    (tmp_path / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    (tmp_path / "a.geojson").write_bytes(as_json({"type": "FeatureCollection", "features": features}))
     found = load(tmp_path / "a.geojson", options=ReadOptions(mapping="all-the-places"), today=TODAY)
     assert found.report.errors == found.report.warnings == []
-    stores = [json.loads(row.rstrip(b",")) for row in rows(found)]
-    assert {each["store_id"] for each in stores if each["is_open"]} == {"open", "2024-06-01", "2025"}
-    assert len(stores) == len(days)
+    assert {each["store_id"] for each in served(found) if each["is_open"]} == {"open", "2024-06-01", "2025"}
+    assert len(served(found)) == len(days)
 
 
 def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -> None:
     for ends, days in (("2024-05-31", ["2024-06-01"]), ("", [])):
-        found = loaded(tmp_path, ends=ends)
-        assert found.dataset is not None
-        write_baked(found.dataset, tmp_path / "stores.baked")
+        found = dataset(loaded(tmp_path / "data", ends=ends))
+        write_baked(found, tmp_path / "stores.baked")
         baked = load_baked(tmp_path / "stores.baked")
-        assert (baked.as_of, baked.version) == (found.dataset.as_of, found.dataset.version)
+        assert (baked.as_of, baked.version) == (found.as_of, found.version)
         assert list(baked.assumed) == [f"stores with a closing date before {day} are closed" for day in days]
         assert (b"as_of" in (tmp_path / "stores.baked").read_bytes()) == bool(days)
 
 
 def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) -> None:
-    found = loaded(tmp_path)
-    assert found.dataset is not None
-    write_baked(found.dataset, tmp_path / "stores.baked")
+    write_baked(dataset(loaded(tmp_path / "data")), tmp_path / "stores.baked")
     source = BakedFileSource(tmp_path / "stores.baked", tmp_path / "verified")
-    fetching = source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent)
-    fetched = asyncio.run(fetching)
+    fetched = asyncio.run(source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent))
     assert fetched is not None
     assert fetched.assumed == ("stores with a closing date before 2024-06-01 are closed",)

@@ -14,7 +14,7 @@ from service.reading.formats.csv_file import open_csv
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.mapping.mapping_file import parse_mapping
-from tests.loading.data_files import load_files
+from tests.loading.data_files import dataset, load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 
 STRICT = """
@@ -59,18 +59,14 @@ def test_a_mapped_file_equals_its_strict_twin_to_the_byte(tmp_path: Path) -> Non
     )
     twin = load_files(tmp_path, {"stores.csv": f"{strict}\n".encode(), "companies.csv": COMPANIES_CSV.encode()})
     mapped = compiled(MAPPING, table(GERMAN), table(COMPANIES_CSV))
-    assert twin.dataset is not None
-    assert twin.report.errors == []
-    assert mapped.diagnostics == []
-    assert mapped.version == twin.dataset.version
+    assert twin.report.errors == mapped.diagnostics == []
+    assert mapped.version == dataset(twin).version
 
 
 def test_a_mapping_without_entries_changes_nothing(tmp_path: Path) -> None:
     files = {"stores.csv": f"{STRICT.strip()}\n".encode(), "companies.csv": COMPANIES_CSV.encode()}
-    twin = load_files(tmp_path, files)
     mapped = compiled("", table(STRICT), table(COMPANIES_CSV))
-    assert twin.dataset is not None
-    assert mapped.version == twin.dataset.version
+    assert mapped.version == dataset(load_files(tmp_path, files)).version
 
 
 def test_plain_columns_are_passed_on_as_they_are() -> None:

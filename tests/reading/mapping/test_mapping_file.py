@@ -48,6 +48,13 @@ name = "Kettenname"
 """
 
 
+def refused(text: bytes) -> FileError:
+    """Return the error of a mapping that is refused."""
+    with pytest.raises(FileError) as caught:
+        parse_mapping(text)
+    return caught.value
+
+
 def test_a_mapping_is_what_its_file_declares(tmp_path: Path) -> None:
     (tmp_path / "mapping.toml").write_text(EXAMPLE, "utf-8")
     mapping = load_mapping(tmp_path / "mapping.toml")
@@ -102,195 +109,157 @@ def test_every_preset_is_a_mapping_whose_columns_are_optional(preset: str) -> No
     assert all(entry.optional for entry in mapping.stores.fields.values())
 
 
-# A mapping -> its error, after the key.
-REFUSED = [
-    ('preset = "overture"\n[stores]\nfields = 5', "stores.fields: expected `table`, got `int`"),
-    ('presets = "overture"', "presets: unknown key; did you mean preset?"),
-    ('preset = "overtur"', "preset: no preset 'overtur'; did you mean overture?"),
-    (
-        'preset = "mine"',
-        "preset: no preset 'mine'; the presets are all-the-places, google-business-profile, openstreetmap, overture",
-    ),
-    ("stores = 5", "stores: expected `table`, got `int`"),
-    ("preset = 5", "preset: expected `str`, got `int`"),
-    ("[stores]\nfeilds = {}", "stores.feilds: unknown key; did you mean fields?"),
-    ("[stores]\nx = 1", f"stores.x: unknown key; the keys are {KEYS}"),
-    ('[stores]\nfrom = "companies"', f"stores.from: unknown key; the keys are {KEYS}"),
-    ('[companies]\nfrom = "store"', 'companies.from: expected "stores"'),
-    (
-        '[stores]\nencoding = "windows-1253x"',
-        "stores.encoding: no text encoding 'windows-1253x'; did you mean windows-1253?",
-    ),
-    ('[stores]\nencoding = "hex"', "stores.encoding: no text encoding 'hex'"),
-    ('[stores]\ndelimiter = "tab"', "stores.delimiter: expected one character, but no letter, digit or quote"),
-    ('[stores]\ndelimiter = "x"', "stores.delimiter: expected one character, but no letter, digit or quote"),
-    ('[stores]\ndecimal = ";"', 'stores.decimal: expected "." or ","'),
-    (
-        '[stores]\ndate = "tt.mm.jjjj"',
-        "stores.date: 'tt.mm.jjjj': unknown part 'tt'; the parts are yyyy, yy, mm, m, dd, d, hh, h, ss, am/pm",
-    ),
-    ('[stores]\ndate = "dd.mm"', "stores.date: 'dd.mm': the year is missing"),
-    (
-        '[stores]\ndate = "hh:mm dd.mm.yyyy mm"',
-        "stores.date: 'hh:mm dd.mm.yyyy mm': the month is repeated; mm is the month, after hours the minutes",
-    ),
-    (
-        '[stores]\ndate = "dd.mm.yyyy ss"',
-        "stores.date: 'dd.mm.yyyy ss': a time needs hours, and seconds need minutes, as in hh:mm:ss",
-    ),
-    (
-        '[stores]\ntime_zone = "Europe/Berlim"',
-        "stores.time_zone: no time zone 'Europe/Berlim'; did you mean Europe/Berlin?",
-    ),
-    ('[stores]\ntime_zone = "../../etc/passwd"', "stores.time_zone: no time zone '../../etc/passwd'"),
-    ('[stores]\ntime_zone = "Europe"', "stores.time_zone: no time zone 'Europe'; did you mean Europe/Rome?"),
-    ('[stores]\nno_value = "n/a"', "stores.no_value: expected `array`, got `str`"),
-    ('[stores]\nno_value = ["n/a", 5]', "stores.no_value[1]: expected `str`, got `int`"),
-    ('[stores.fields]\nsotre_id = "x"', "stores.fields.sotre_id: not a field; did you mean store_id?"),
-    ('[stores.fields]\nzip = "x"', "stores.fields.zip: not a field; did you mean postal_code?"),
-    ('[companies.fields]\nstore_id = "x"', "companies.fields.store_id: not a field; did you mean company_id?"),
-    (
-        "[stores.fields]\ncity = 5",
-        'stores.fields.city: expected a column, or a table such as { join = ["Street", "Number"] }',
-    ),
-    ('[stores.fields]\ncity = { form = "x" }', "stores.fields.city.form: unknown key; did you mean from?"),
-    (
-        '[stores.fields]\ncity = { column = "x" }',
+LONG = "-" * 201
+NO_REPAIR = "has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
+DATE_PARTS = "yyyy, yy, mm, m, dd, d, hh, h, ss, am/pm"
+ONE_CHARACTER = "delimiter: expected one character, but no letter, digit or quote"
+PART = ': split and part need each other, as in split = ",", part = 1'
+ENTRY_KEYS = "from, join, separator, first, split, part, constant, default, values, other, date, closing_date, optional"
+PRESET_NAMES = "all-the-places, google-business-profile, openstreetmap, overture"
+# What is before: in a mapping and in its error. What follows: in both.
+REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
+    ("", ""): [
+        ('preset = "overture"\n[stores]\nfields = 5', "stores.fields: expected `table`, got `int`"),
+        ('presets = "overture"', "presets: unknown key; did you mean preset?"),
+        ('preset = "overtur"', "preset: no preset 'overtur'; did you mean overture?"),
+        ('preset = "mine"', f"preset: no preset 'mine'; the presets are {PRESET_NAMES}"),
+        ("stores = 5", "stores: expected `table`, got `int`"),
+        ("preset = 5", "preset: expected `str`, got `int`"),
+    ],
+    ("[stores]\n", "stores."): [
+        ("feilds = {}", "feilds: unknown key; did you mean fields?"),
+        ("x = 1", f"x: unknown key; the keys are {KEYS}"),
+        ('from = "companies"', f"from: unknown key; the keys are {KEYS}"),
+        ('encoding = "windows-1253x"', "encoding: no text encoding 'windows-1253x'; did you mean windows-1253?"),
+        ('encoding = "hex"', "encoding: no text encoding 'hex'"),
+        ('delimiter = "tab"', ONE_CHARACTER),
+        ('delimiter = "x"', ONE_CHARACTER),
+        ('decimal = ";"', 'decimal: expected "." or ","'),
+        ('date = "tt.mm.jjjj"', f"date: 'tt.mm.jjjj': unknown part 'tt'; the parts are {DATE_PARTS}"),
+        ('date = "dd.mm"', "date: 'dd.mm': the year is missing"),
         (
-            "stores.fields.city.column: unknown key; the keys are from, join, separator, first, split, part, constant, "
-            "default, values, other, date, closing_date, optional"
+            'date = "hh:mm dd.mm.yyyy mm"',
+            "date: 'hh:mm dd.mm.yyyy mm': the month is repeated; mm is the month, after hours the minutes",
         ),
-    ),
-    ('[stores.fields]\ncity = { default = "x" }', "stores.fields.city: expected one of from, join, first, constant"),
-    (
-        '[stores.fields]\ncity = { from = "x", join = ["y"] }',
-        "stores.fields.city: expected one of from, join, first, constant, found from and join",
-    ),
-    ("[stores.fields]\ncity = { from = 5 }", "stores.fields.city.from: expected `str`, got `int`"),
-    (
-        '[stores.fields]\ncity = { constant = "x", default = "y" }',
-        "stores.fields.city.default: not used, because the field is a constant",
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", separator = "y" }',
-        "stores.fields.city.separator: not used, because there is no join",
-    ),
-    (
-        '[stores.fields]\nis_open = { from = "x", values = { yes = true, "im Umbau" = "" } }',
-        "stores.fields.is_open.values.im Umbau: empty: give it true or false",
-    ),
-    (
-        '[stores.fields]\nis_open = { from = "x", other = "" }',
-        "stores.fields.is_open.other: empty: give it true or false",
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", closing_date = "y" }',
-        "stores.fields.city.closing_date: only is_open of stores has a closing date",
-    ),
-    (
-        '[companies.fields]\nname = { closing_date = "y" }',
-        "companies.fields.name.closing_date: only is_open of stores has a closing date",
-    ),
-    (
-        '[stores.fields]\nis_open = { constant = true, closing_date = "y", default = true }',
-        "stores.fields.is_open.default: not used, because the field is a constant",
-    ),
-    (
-        '[stores.fields]\nis_open = { from = "x", date = "dd.mm.yyyy" }',
-        "stores.fields.is_open.date: not used, because the field is not a date",
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", split = "," }',
-        'stores.fields.city: split and part need each other, as in split = ",", part = 1',
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", part = 1 }',
-        'stores.fields.city: split and part need each other, as in split = ",", part = 1',
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", split = "", part = 1 }',
-        "stores.fields.city.split: expected the text between the two parts",
-    ),
-    (
-        f'[stores.fields]\ncity = {{ from = "x", split = "{"-" * 201}", part = 1 }}',
-        "stores.fields.city.split: longer than 200 characters",
-    ),
-    ('[stores.fields]\ncity = { from = "x", split = ",", part = 3 }', "stores.fields.city.part: expected `int` <= 2"),
-    (
-        '[stores.fields]\ncity = { constant = "x", split = ",", part = 1 }',
-        "stores.fields.city.split: not used, because the field is a constant",
-    ),
-    ("[stores.fields]\ncity = { join = [] }", "stores.fields.city.join: expected at least one column"),
-    ("[stores.fields]\ncity = { first = [] }", "stores.fields.city.first: expected at least one column"),
-    (
-        "[stores.fields]\ncity = { first = [{ join = [] }] }",
-        "stores.fields.city.first[0].join: expected at least one column",
-    ),
-    (
-        '[stores.fields]\ncity = { first = ["x", { jion = [] }] }',
-        "stores.fields.city.first[1].jion: unknown key; did you mean join?",
-    ),
-    ("[stores.fields]\ncity = { first = [5] }", "stores.fields.city.first[0]: expected `table`, got `int`"),
-    ("[stores.fields]\ncity = { constant = true }", "stores.fields.city.constant: expected a text in quotes"),
-    (
-        '[stores.fields]\ncity = { constant = " " }',
-        "stores.fields.city.constant: empty, but the field is required: fill it in",
-    ),
-    (
-        '[stores.fields]\nstore_id = { constant = "Filial-Nr" }',
-        'stores.fields.store_id.constant: every store would get the same id: name a column, as in store_id = "Number"',
-    ),
-    ('[stores.fields]\nis_open = { constant = "true" }', "stores.fields.is_open.constant: expected true or false"),
-    (
-        '[stores.fields]\nis_open = { from = "x", values = { a = "b" } }',
-        "stores.fields.is_open.values.a: expected true or false",
-    ),
-    (
-        "[stores.fields]\nlatitude = { constant = 43.7 }",
-        "stores.fields.latitude.constant: expected `bool | str`, got `float`",
-    ),
-    (
-        '[stores.fields]\ncity = { from = "x", date = "dd.mm.yyyy" }',
-        "stores.fields.city.date: not used, because the field is not a date",
-    ),
-    (
-        '[stores.fields]\ncreated_at = { from = "x", date = "dd.mm" }',
-        "stores.fields.created_at.date: 'dd.mm': the year is missing",
-    ),
-    (
-        '[stores.fields]\nis_open = { from = "x", values = { A = true, a = false } }',
-        "stores.fields.is_open.values.a: has another value in another case",
-    ),
-    ('[stores.fields]\naddress_1 = { join = ["x", "y", "x"] }', "stores.fields.address_1.join: 'x' is repeated"),
-    (
-        f'[stores.fields]\naddress_1 = {{ join = ["x", "y"], separator = "{"-" * 201}" }}',
-        "stores.fields.address_1.separator: longer than 200 characters",
-    ),
-    (
-        f'[stores.fields]\nname = {{ first = [{{ join = ["x", "y"], separator = "{"-" * 201}" }}] }}',
-        "stores.fields.name.first[0].separator: longer than 200 characters",
-    ),
-    (
-        f'[stores.fields]\nname = {{ constant = "{"-" * 201}" }}',
-        "stores.fields.name.constant: longer than 200 characters",
-    ),
-    (
-        f'[stores.fields]\nname = {{ from = "x", values = {{ a = "{"-" * 201}" }} }}',
-        "stores.fields.name.values.a: longer than 200 characters",
-    ),
-    (f"[stores]\ndate = {['yyyy-mm-dd'] * 21}", "stores.date: expected at most 20 formats"),
-    (
-        f'[stores.fields]\ncreated_at = {{ from = "x", date = "{"-" * 101}" }}',
-        f"stores.fields.created_at.date: '{'-' * 101}': longer than 100 characters",
-    ),
-]
+        (
+            'date = "dd.mm.yyyy ss"',
+            "date: 'dd.mm.yyyy ss': a time needs hours, and seconds need minutes, as in hh:mm:ss",
+        ),
+        (f"date = {['yyyy-mm-dd'] * 21}", "date: expected at most 20 formats"),
+        ('time_zone = "Europe/Berlim"', "time_zone: no time zone 'Europe/Berlim'; did you mean Europe/Berlin?"),
+        ('time_zone = "../../etc/passwd"', "time_zone: no time zone '../../etc/passwd'"),
+        ('time_zone = "Europe"', "time_zone: no time zone 'Europe'; did you mean Europe/Rome?"),
+        ('no_value = "n/a"', "no_value: expected `array`, got `str`"),
+        ('no_value = ["n/a", 5]', "no_value[1]: expected `str`, got `int`"),
+        ('files = "stores.csv"', "files: expected `array`, got `str`"),
+        ("files = []", 'files: expected names of files, as in ["stores-*.csv"]'),
+        ('files = ["../*.csv"]', "files: '../*.csv' is a path: expected names of files beside each other"),
+        ('repair = "cp12522"', "repair: no text encoding 'cp12522'; did you mean cp1252?"),
+        ('repair = "utf-8"', f"repair: 'utf-8' {NO_REPAIR}"),
+        ('repair = "latin-1"', f"repair: 'latin-1' {NO_REPAIR}"),
+        ("repair = true", "repair: expected `str`, got `bool`"),
+        ('quote = "\'"', 'quote: expected "" if quotes are ordinary characters'),
+        ("skip_lines = -1", "skip_lines: expected `int` >= 0"),
+        ("skip_lines = 99999999999999999999", "skip_lines: expected `int` <= 1000000000"),
+        ("skip_lines = true", "skip_lines: expected `int`, got `bool`"),
+        ("columns = []", "columns: expected a name for each column of the file"),
+        ('columns = ["a", " "]', "columns: expected a name for each column of the file"),
+        ('columns = ["a", "b", "a"]', "columns: 'a' is repeated"),
+        ('columns = "a"', "columns: expected `array`, got `str`"),
+        ('trim = "yes"', "trim: expected `bool`, got `str`"),
+    ],
+    ("[companies]\n", "companies."): [
+        ('from = "store"', 'from: expected "stores"'),
+        ('files = [""]', 'files: expected names of files, as in ["stores-*.csv"]'),
+        ('from = "stores"\nfiles = ["*"]', "files: not used, because the companies are derived from the stores"),
+    ],
+    ("[stores.fields]\n", "stores.fields."): [
+        ('sotre_id = "x"', "sotre_id: not a field; did you mean store_id?"),
+        ('zip = "x"', "zip: not a field; did you mean postal_code?"),
+        (
+            'store_id = { constant = "Filial-Nr" }',
+            'store_id.constant: every store would get the same id: name a column, as in store_id = "Number"',
+        ),
+        ("latitude = { constant = 43.7 }", "latitude.constant: expected `bool | str`, got `float`"),
+        ('created_at = { from = "x", date = "dd.mm" }', "created_at.date: 'dd.mm': the year is missing"),
+        (
+            f'created_at = {{ from = "x", date = "{LONG[:101]}" }}',
+            f"created_at.date: '{LONG[:101]}': longer than 100 characters",
+        ),
+        ('address_1 = { join = ["x", "y", "x"] }', "address_1.join: 'x' is repeated"),
+    ],
+    ("[stores.fields]\ncity = ", "stores.fields.city"): [
+        ("5", ': expected a column, or a table such as { join = ["Street", "Number"] }'),
+        ('{ form = "x" }', ".form: unknown key; did you mean from?"),
+        ('{ column = "x" }', f".column: unknown key; the keys are {ENTRY_KEYS}"),
+        ('{ default = "x" }', ": expected one of from, join, first, constant"),
+        ('{ from = "x", join = ["y"] }', ": expected one of from, join, first, constant, found from and join"),
+        ("{ from = 5 }", ".from: expected `str`, got `int`"),
+        ('{ constant = "x", default = "y" }', ".default: not used, because the field is a constant"),
+        ('{ from = "x", separator = "y" }', ".separator: not used, because there is no join"),
+        ('{ from = "x", closing_date = "y" }', ".closing_date: only is_open of stores has a closing date"),
+        ('{ from = "x", split = "," }', PART),
+        ('{ from = "x", part = 1 }', PART),
+        ('{ from = "x", split = "", part = 1 }', ".split: expected the text between the two parts"),
+        (f'{{ from = "x", split = "{LONG}", part = 1 }}', ".split: longer than 200 characters"),
+        ('{ from = "x", split = ",", part = 3 }', ".part: expected `int` <= 2"),
+        ('{ constant = "x", split = ",", part = 1 }', ".split: not used, because the field is a constant"),
+        ("{ join = [] }", ".join: expected at least one column"),
+        ("{ first = [] }", ".first: expected at least one column"),
+        ("{ first = [{ join = [] }] }", ".first[0].join: expected at least one column"),
+        ('{ first = ["x", { jion = [] }] }', ".first[1].jion: unknown key; did you mean join?"),
+        ("{ first = [5] }", ".first[0]: expected `table`, got `int`"),
+        ("{ constant = true }", ".constant: expected a text in quotes"),
+        ('{ constant = " " }', ".constant: empty, but the field is required: fill it in"),
+        ('{ from = "x", date = "dd.mm.yyyy" }', ".date: not used, because the field is not a date"),
+        (f'{{ join = ["x", "y"], separator = "{LONG}" }}', ".separator: longer than 200 characters"),
+        (
+            f'{{ first = [{{ join = ["x"], separator = "{LONG}" }}] }}',
+            ".first[0].separator: longer than 200 characters",
+        ),
+        (f'{{ constant = "{LONG}" }}', ".constant: longer than 200 characters"),
+        (f'{{ from = "x", values = {{ a = "{LONG}" }} }}', ".values.a: longer than 200 characters"),
+    ],
+    ("[stores.fields]\nis_open = ", "stores.fields.is_open."): [
+        (
+            '{ from = "x", values = { yes = true, "im Umbau" = "" } }',
+            "values.im Umbau: empty: give it true or false",
+        ),
+        ('{ from = "x", other = "" }', "other: empty: give it true or false"),
+        (
+            '{ constant = true, closing_date = "y", default = true }',
+            "default: not used, because the field is a constant",
+        ),
+        ('{ from = "x", date = "dd.mm.yyyy" }', "date: not used, because the field is not a date"),
+        ('{ closing_date = "" }', "closing_date: expected the name of a column"),
+        ('{ constant = "true" }', "constant: expected true or false"),
+        ('{ from = "x", values = { a = "b" } }', "values.a: expected true or false"),
+        ('{ from = "x", values = { A = true, a = false } }', "values.a: has another value in another case"),
+    ],
+    ("[companies.fields]\n", "companies.fields."): [
+        ('store_id = "x"', "store_id: not a field; did you mean company_id?"),
+        ('name = { closing_date = "y" }', "name.closing_date: only is_open of stores has a closing date"),
+    ],
+    ("[stores.attributes]\n", "stores.attributes"): [
+        ("X = 'a'", ".X: expected a name of a-z, 0-9 and _ that begins with a letter, at most 63 characters"),
+        ("city = 'a'", ".city: a field of the record has this name"),
+        ("distance = 'a'", ".distance: a field of the record has this name"),
+        ("a = { kind = 'flg' }", ".a.kind: no kind 'flg'; did you mean flag?"),
+        ("a = { separator = ';' }", ".a.separator: only of kind list"),
+        ("a = { kind = 'flag', search = true }", ".a.search: only of kind text or list"),
+        ("a = { max_length = 20_000 }", ".a.max_length: expected `int` <= 16384"),
+        ("a = { invalid = 'x' }", '.a.invalid: expected "null"'),
+        ("a = { closing_date = 'x' }", ".a.closing_date: only is_open of stores has a closing date"),
+        ("a = 1", '.a: expected a column, or a table such as { from = "Web", kind = "url" }'),
+        ("\n".join(f"a{n} = 'x'" for n in range(33)), ": expected at most 32 attributes, found 33"),
+    ],
+}
+EACH = [(at + text, path + why) for (at, path), cases in REFUSED.items() for text, why in cases]
 
 
-@pytest.mark.parametrize(("text", "why"), REFUSED, ids=range(len(REFUSED)))
+@pytest.mark.parametrize(("text", "why"), EACH, ids=range(len(EACH)))
 def test_a_mapping_is_refused_with_its_key_and_the_nearest_name(text: str, why: str) -> None:
-    with pytest.raises(FileError) as refused:
-        parse_mapping(text.encode())
-    assert str(refused.value) == why
+    assert str(refused(text.encode())) == why
 
 
 def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None:
@@ -310,15 +279,14 @@ def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None
     ],
 )
 def test_what_is_not_toml_is_refused_with_its_line(stored: bytes, line: int | None, why: str) -> None:
-    with pytest.raises(FileError) as refused:
-        parse_mapping(stored)
-    assert (refused.value.line, str(refused.value)[: len(why)]) == (line, why)
+    error = refused(stored)
+    assert (error.line, str(error)[: len(why)]) == (line, why)
 
 
 @pytest.mark.parametrize("value", ["Ort", "“Ort”", "\u2019Ort\u2019"])
 def test_a_text_without_straight_quotes_is_refused_with_what_to_do(value: str) -> None:
-    with pytest.raises(FileError, match=r'; texts and names of columns are in straight quotes, as in city = "Ort"$'):
-        parse_mapping(f"[stores.fields]\ncity = {value}".encode())
+    error = refused(f"[stores.fields]\ncity = {value}".encode())
+    assert error.why.endswith('; texts and names of columns are in straight quotes, as in city = "Ort"')
 
 
 def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None:
@@ -328,27 +296,18 @@ def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
-        (".", "the mapping cannot be read: Is a directory"),
-        ("/dev/null", "the mapping cannot be read: it is not a regular file"),
+        ("overtrue", r"No such file or directory; did you mean overture\?$"),
+        (".", "Is a directory$"),
+        ("a\0b", ".*embedded null "),  # Pythons differ
+        *((name, "it is not a regular file$") for name in ("/dev/null", "/dev/zero", "pipe")),
     ],
 )
-def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
-    with pytest.raises(FileError) as refused:
+def test_a_mapping_that_cannot_be_read_is_refused(tmp_path: Path, name: str, why: str) -> None:
+    if name == "pipe":  # which is not opened
+        os.mkfifo(tmp_path / name)
+        name = str(tmp_path / name)
+    with pytest.raises(FileError, match=f"^the mapping cannot be read: {why}"):
         load_mapping(name)
-    assert str(refused.value) == why
-
-
-def test_a_mapping_whose_name_no_file_can_have_is_refused() -> None:
-    with pytest.raises(FileError, match=r"^the mapping cannot be read: .*embedded null "):  # Pythons differ
-        load_mapping("a\0b")
-
-
-def test_a_mapping_that_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
-    os.mkfifo(pipe := tmp_path / "mapping.toml")
-    for name in (pipe, "/dev/zero"):
-        with pytest.raises(FileError, match="the mapping cannot be read: it is not a regular file"):
-            load_mapping(name)
 
 
 def test_no_more_of_a_mapping_is_read_than_a_mapping_may_have(tmp_path: Path) -> None:
@@ -371,24 +330,21 @@ def test_no_more_of_a_mapping_is_read_than_a_mapping_may_have(tmp_path: Path) ->
     ],
 )
 def test_the_reason_of_a_refusal_is_printable_and_short(text: str) -> None:
-    with pytest.raises(FileError) as refused:
-        parse_mapping(text.encode())
-    assert refused.value.why.isprintable()
-    assert len(refused.value.why) < 3_000
+    why = refused(text.encode()).why
+    assert why.isprintable()
+    assert len(why) < 3_000
 
 
 @pytest.mark.parametrize("name", ["base64", "rot13", "punycode", "utf-7"])
 def test_only_encodings_of_texts_are_suggested(name: str) -> None:
-    with pytest.raises(FileError) as refused:
-        parse_mapping(f'[stores]\nencoding = "{name}"'.encode())
-    _, _, hint = refused.value.why.partition("; did you mean ")
+    _, _, hint = refused(f'[stores]\nencoding = "{name}"'.encode()).why.partition("; did you mean ")
     assert not hint or parse_encoding(hint.removesuffix("?"))
 
 
 def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.reading.mapping.options.available_timezones", set)
-    with pytest.raises(FileError, match="no time zone 'Mars'; the system has no time zones, install tzdata"):
-        parse_mapping(b'[stores]\ntime_zone = "Mars"')
+    why = "stores.time_zone: no time zone 'Mars'; the system has no time zones, install tzdata"
+    assert refused(b'[stores]\ntime_zone = "Mars"').why == why
 
 
 @pytest.mark.parametrize("table", [StoresTable, CompaniesTable, FieldTable, AttributeTable])

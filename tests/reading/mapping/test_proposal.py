@@ -1,9 +1,7 @@
 """Proposed mappings: they load, they give the records that are meant, and ask what the records do not show."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -11,12 +9,11 @@ from service.model.attributes import MOST
 from service.reading.batch import Batch, Cell, RecordFile
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
-from service.reading.formats.geojson import GeoJsonFile
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
 from service.reading.proposal.column_choice import MAX_COLUMNS, recognizes
 from service.reading.proposal.presets import SIGNATURES
 from service.reading.proposal.proposal import propose_mapping
-from tests.reading.mapping.record_files import Records, compiled, geojson, nested, table
+from tests.reading.mapping.record_files import Records, compiled, features, geojson, nested, sample, table
 
 SAMPLES = Path(__file__).parent
 GERMAN = """
@@ -104,21 +101,9 @@ from = "stores"
     assert [each["company_id"] for each in loaded.companies] == ["Beet", "Feld"]
 
 
-def sample(name: str, read: Callable[[str], RecordFile]) -> RecordFile:
-    return read((SAMPLES / name).read_text("utf-8"))
-
-
-PRESET_SAMPLES: Final[dict[str, tuple[str, Callable[[str], RecordFile]]]] = {
-    "all-the-places": ("all_the_places.geojson", geojson),
-    "google-business-profile": ("google_business_profile.csv", table),
-    "openstreetmap": ("openstreetmap.geojson", geojson),
-    "overture": ("overture.json", lambda text: nested(json.loads(text))),
-}
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
-    file = sample(*PRESET_SAMPLES[preset])
+    file = sample(preset)
     text = proposed(file)
     assert f'\npreset = "{preset}"\n' in text
     loaded, expected = compiled(text, file), compiled(load_mapping(preset), file)
@@ -136,9 +121,7 @@ def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
     ],
 )
 def test_a_preset_is_found_without_columns_that_some_files_lack(preset: str, properties: dict[str, str]) -> None:
-    feature = {"type": "Feature", "id": "node/1", "properties": properties, "geometry": None}
-    file = GeoJsonFile(json.dumps({"type": "FeatureCollection", "features": [feature]}).encode())
-    assert f'\npreset = "{preset}"\n' in propose_mapping(file, "export.geojson")
+    assert f'\npreset = "{preset}"\n' in propose_mapping(features(properties, id="node/1"), "export.geojson")
 
 
 def test_every_preset_has_a_signature() -> None:
@@ -146,18 +129,17 @@ def test_every_preset_has_a_signature() -> None:
 
 
 def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
-    text = propose_mapping(sample("openstreetmap.geojson", geojson), "export.geojson")
+    text = propose_mapping(sample("openstreetmap"), "export.geojson")
     for field in ("city", "country"):
         assert f"# {field} is required, but missing in 1 of the first 3 records. Leave them out with `serve" in text
-    features = sample("openstreetmap.geojson", lambda text: geojson(text.replace("addr:country", "addr:land")))
-    text = propose_mapping(features, "export.geojson")
+    export = (SAMPLES / "openstreetmap.geojson").read_text("utf-8")
+    without = geojson(export.replace("addr:country", "addr:land"))
+    text = propose_mapping(without, "export.geojson")
     assert '\ncountry = { constant = "" }  # required: fill in\n' in text
-    with pytest.raises(
-        FileError, match=r"^stores.fields.country.constant: empty, but the field is required: fill it in"
-    ):
+    why = r"^stores.fields.country.constant: empty, but the field is required: fill it in"
+    with pytest.raises(FileError, match=why):
         parse_mapping(text.encode())
-    filled = text.replace('constant = ""', 'constant = "DE"')
-    assert {each["country"] for each in compiled(filled, features).stores} == {"DE"}
+    assert {each["country"] for each in compiled(text.replace('""', '"DE"'), without).stores} == {"DE"}
 
 
 def test_a_preset_without_records_has_no_questions() -> None:
@@ -166,43 +148,34 @@ def test_a_preset_without_records_has_no_questions() -> None:
 
 
 def test_fields_are_found_at_the_ends_of_paths() -> None:
-    records = [
-        {
-            "id": number,
-            "company": {"id": "c1", "name": "Acme"},
-            "address": {"street": "1 Elm St", "city": "Ada", "country": "CA"},
-            "location": {"lat": 43.7, "lng": -79.4},
-            "phones": ["1"],
-            "open": True,
-            "tags": [],
-        }
-        for number in (1, 2)
-    ]
-    file = nested(records)
-    text = proposed(file, "shops.json")
-    fields = {
-        "store_id": '"id"',
-        "company_id": '"company.id"',
-        "name": '"company.name"',
-        "address_1": '"address.street"',
-        "latitude": '"location.lat"',
-        "longitude": '"location.lng"',
-        "is_open": '"open"',
+    record = {
+        "company": {"id": "c1", "name": "Acme"},
+        "address": {"street": "1 Elm St", "city": "Ada", "country": "CA"},
+        "location": {"lat": 43.7, "lng": -79.4},
+        "phones": ["1"],
+        "open": True,
+        "tags": [],
     }
-    assert fields.items() <= entries(text).items()
+    file = nested([{"id": number, **record} for number in (1, 2)])
+    text = proposed(file, "shops.json")
+    paths = {"store_id": "id", "company_id": "company.id", "name": "company.name", "address_1": "address.street"}
+    paths |= {"latitude": "location.lat", "longitude": "location.lng", "is_open": "open"}
+    assert {field: f'"{path}"' for field, path in paths.items()}.items() <= entries(text).items()
     assert entries(text)["phones"] == '{ from = "phones", kind = "list", invalid = "null" }'
     assert [each["latitude"] for each in compiled(text, file).stores] == ["43.7", "43.7"]
 
 
-def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object() -> None:
-    address = {"addr:street": "Elm St", "addr:housenumber": "1", "addr:city": "Ada", "addr:country": "CA"}
-    other = {"houseNumber": "9"}
-    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
-    found = entries(proposed(nested(records), "shops.json"))
-    assert found["address_1"] == '{ join = ["tags.addr:street", "tags.addr:housenumber"] }'
-    del address["addr:housenumber"]
-    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
-    assert entries(proposed(nested(records), "shops.json"))["address_1"] == '"tags.addr:street"'
+@pytest.mark.parametrize(
+    ("number", "entry"),
+    [
+        ({"addr:housenumber": "1"}, '{ join = ["tags.addr:street", "tags.addr:housenumber"] }'),
+        ({}, '"tags.addr:street"'),
+    ],
+)
+def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object(number: dict[str, str], entry: str) -> None:
+    tags = {"addr:street": "Elm St", **number, "addr:city": "Ada", "addr:country": "CA"}
+    records = [{"id": each, "owner": {"houseNumber": "9"}, "tags": tags, "company": "c1"} for each in (1, 2)]
+    assert entries(proposed(nested(records), "shops.json"))["address_1"] == entry
 
 
 def test_a_header_of_unknown_names_may_not_be_the_header() -> None:
@@ -211,20 +184,10 @@ def test_a_header_of_unknown_names_may_not_be_the_header() -> None:
     assert note not in propose_mapping(table("Nr,Straße,Ort\n1,x,Ulm"), "filialen.csv")
 
 
-def test_remarks_in_names_of_columns_do_not_matter() -> None:
-    text = of_columns(**{"Geöffnet (Ja/Nein)": "Ja|Nein"})
-    assert entries(text)["is_open"] == '{ from = "Geöffnet (Ja/Nein)", values = { "Ja" = true, "Nein" = false } }'
-
-
 @pytest.mark.parametrize("own", [{}, {"lat": 1}])
 def test_a_location_is_not_made_of_halves_of_two(own: dict[str, int]) -> None:
-    feature = {
-        "type": "Feature",
-        "id": 7,
-        "properties": {**RECORD, **own, "store_id": None},
-        "geometry": {"type": "Point", "coordinates": [2.5, 1.5]},
-    }
-    file = GeoJsonFile(json.dumps({"type": "FeatureCollection", "features": [feature]}).encode())
+    point = {"type": "Point", "coordinates": [2.5, 1.5]}
+    file = features({**RECORD, **own, "store_id": None}, id=7, geometry=point)
     found = entries(proposed(file, "a.geojson"))
     assert (found["latitude"], found["longitude"]) == ('"geometry.latitude"', '"geometry.longitude"')
     assert found["store_id"] == '"feature.id"'
@@ -328,13 +291,53 @@ def test_a_column_with_both_coordinates_is_split(
     assert compiled(text, Records([*RECORD, column], cells)).diagnostics == []
 
 
-def test_a_column_with_both_coordinates_is_not_split_if_other_columns_have_them() -> None:
-    found = entries(of_columns(lat="43.65", lng="-79.40", Position="43.65, -79.40"))
-    assert (found["latitude"], found["longitude"]) == ('"lat"', '"lng"')
-    found = entries(of_columns(latitude="43.65, -79.40"))
-    assert found["longitude"] == '{ from = "latitude", split = ",", part = 2 }'
-    found = entries(of_columns(Standort="43.65, -79.40", GPS="43.65, -79.40"))
-    assert found["longitude"] == '{ from = "Standort", split = ",", part = 2 }'
+YES_AND_NO = '{{ from = "{}", values = {{ "{}" = true, "{}" = false }} }}'.format
+# A promise -> the cells of columns, and the entries of fields that they get.
+OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
+    "a column with both coordinates is not split if other columns have them": (
+        {"lat": "43.65", "lng": "-79.40", "Position": "43.65, -79.40"},
+        {"latitude": '"lat"', "longitude": '"lng"'},
+    ),
+    "a column with both may be called like one": (
+        {"latitude": "43.65, -79.40"},
+        {"longitude": '{ from = "latitude", split = ",", part = 2 }'},
+    ),
+    "the first column with both is split": (
+        {"Standort": "43.65, -79.40", "GPS": "43.65, -79.40"},
+        {"longitude": '{ from = "Standort", split = ",", part = 2 }'},
+    ),
+    "a city with numbers is not split if another column has the postal code": (
+        {"city": "10119 Berlin", "PLZ": "10119"},
+        {"postal_code": '"PLZ"', "city": '"city"'},
+    ),
+    "remarks in names of columns do not matter": (
+        {"Geöffnet (Ja/Nein)": "Ja|Nein"},
+        {"is_open": YES_AND_NO("Geöffnet (Ja/Nein)", "Ja", "Nein")},
+    ),
+    "words of the data format for yes and no need no table": ({"is_open": "yes|no|1"}, {"is_open": '"is_open"'}),
+    "words for yes and no get a table": ({"is_open": "ja|Nein|ja"}, {"is_open": YES_AND_NO("is_open", "ja", "Nein")}),
+    "each spelling is in the table": ({"is_open": "Oui|non"}, {"is_open": YES_AND_NO("is_open", "Oui", "non")}),
+    "a word beside a known one is the opposite": (
+        {"is_open": "geöffnet|zu"},
+        {"is_open": YES_AND_NO("is_open", "geöffnet", "zu") + '  # "zu" seems to be the opposite'},
+    ),
+    "texts for no value are no flags": ({"is_open": "k.A.|-|"}, {"is_open": None}),
+    "a column that says what is open is found by its values": (
+        {"Parking": "yes|no", "Zustand": "offen|geschlossen", "Later": "open"},
+        {"is_open": YES_AND_NO("Zustand", "offen", "geschlossen") + "  # found by its values"},
+    ),
+    "yes and no alone do not say what is open": ({"Parking": "yes|no"}, {"is_open": None}),
+    "dates of the data format need no declaration": (
+        {"created_at": "2024-05-31|2024-05-31T10:00:00Z"},
+        {"created_at": '"created_at"'},
+    ),
+}
+
+
+@pytest.mark.parametrize(("cells", "expected"), OF_COLUMNS.values(), ids=OF_COLUMNS)
+def test_columns_get_the_entries_of_their_fields(cells: dict[str, str], expected: dict[str, str | None]) -> None:
+    found = entries(of_columns(**cells))
+    assert {field: found.get(field) for field in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -359,30 +362,8 @@ def test_a_column_with_postal_code_and_city_is_split(column: str, texts: str, se
     assert (found["city"] == f"{expected}2 }}") == (separator is not None)
 
 
-def test_a_city_with_numbers_is_not_split_if_another_column_has_the_postal_code() -> None:
-    found = entries(of_columns(city="10119 Berlin", PLZ="10119"))
-    assert (found["postal_code"], found["city"]) == ('"PLZ"', '"city"')
-
-
 def test_decimal_commas_are_not_declared_if_other_numbers_have_points() -> None:
     assert "decimal" not in of_columns(latitude="43,6532|43.7", longitude="-79,3832|1,2345")
-
-
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        ("yes|no|1", '"is_open"'),
-        ("ja|Nein|ja", '{ from = "is_open", values = { "ja" = true, "Nein" = false } }'),
-        ("Oui|non", '{ from = "is_open", values = { "Oui" = true, "non" = false } }'),
-        (
-            "geöffnet|zu",
-            '{ from = "is_open", values = { "geöffnet" = true, "zu" = false } }  # "zu" seems to be the opposite',
-        ),
-        ("k.A.|-|", None),
-    ],
-)
-def test_words_for_yes_and_no_get_a_table_of_values(texts: str, expected: str | None) -> None:
-    assert entries(of_columns(is_open=texts)).get("is_open") == expected
 
 
 def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
@@ -414,13 +395,6 @@ def test_records_without_a_word_may_be_closed_if_only_yes_is_written(texts: str,
         assert f'# "is_open" has no value in {blank} of the first 3 records, and never says no. These' in text
         assert f"\n# is_open = {entry}\nis_open = " in text
         parse_mapping(text.replace("\nis_open = ", "\n# ").replace("# is_open = ", "is_open = ").encode())
-
-
-def test_a_column_that_says_what_is_open_is_found_by_its_values() -> None:
-    assert entries(of_columns(Parking="yes|no", Zustand="offen|geschlossen", Later="open"))["is_open"] == (
-        '{ from = "Zustand", values = { "offen" = true, "geschlossen" = false } }  # found by its values'
-    )
-    assert "is_open" not in entries(of_columns(Parking="yes|no"))
 
 
 @pytest.mark.parametrize(
@@ -466,16 +440,15 @@ def test_ambiguous_dates_are_asked_for(texts: str, formats: list[str]) -> None:
     assert "time_zone" not in text
 
 
+SEVERAL_FORMATS = '["dd.mm.yyyy", "dd.mm.yyyy, hh:mm", "rfc3339"]'
+
+
 @pytest.mark.parametrize(
     ("texts", "other", "formats"),
     [
         ("05.06.2024", "31.12.2023", '"dd.mm.yyyy"'),
         ("05/06/2024 10:30", "12/31/2023|01/02/2023", '"mm/dd/yyyy hh:mm"'),
-        (
-            "05.06.2024|2024-01-01|05.06.2024, 10:00",
-            "31.12.2023 23:00",
-            '["dd.mm.yyyy", "dd.mm.yyyy, hh:mm", "rfc3339"]',
-        ),
+        ("05.06.2024|2024-01-01|05.06.2024, 10:00", "31.12.2023 23:00", SEVERAL_FORMATS),
         ("05.06.2024", "31/12/2023", None),
         ("05.06.2024", "31.12.23", None),
         ("05.06.2024", "31. 12. 2023", None),
@@ -507,10 +480,8 @@ def test_columns_that_prove_different_formats_decide_nothing() -> None:
 )
 def test_texts_in_no_format_of_dates_are_reported(others: str, text: str, value: str | None) -> None:
     found = of_columns(created_at=others + text)
-    note = (
-        f'# "{text}" in "created_at" matches no date format; if it means that there is no value, add it to no_value.\n'
-    )
-    assert note in found
+    note = f'# "{text}" in "created_at" matches no date format; if it means that there is no value, add it to'
+    assert f"{note} no_value.\n" in found
     assert entries(found).get("created_at") == value
 
 
@@ -520,12 +491,9 @@ def test_dates_that_contradict_each_other_are_reported() -> None:
     assert "\ncreated_at = " not in text
 
 
-def test_dates_of_the_data_format_need_no_declaration() -> None:
-    assert entries(of_columns(created_at="2024-05-31|2024-05-31T10:00:00Z"))["created_at"] == '"created_at"'
-
-
 def test_missing_required_fields_are_to_be_filled_in() -> None:
-    text = propose_mapping(table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"), "läden.2024.csv.gz")
+    file = table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE")
+    text = propose_mapping(file, "läden.2024.csv.gz")
     assert text.endswith(
         """\
 [stores.fields]
@@ -546,8 +514,7 @@ from = "stores"
     )
     with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: every store would get the same id"):
         parse_mapping(text.encode())
-    filled = text.replace('{ constant = "" }', '"Code A"')
-    loaded = compiled(filled, table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"))
+    loaded = compiled(text.replace('{ constant = "" }', '"Code A"'), file)
     assert [(each["store_id"], each["company_id"]) for each in loaded.stores] == [("1", "läden"), ("3", "läden")]
 
 
@@ -579,8 +546,7 @@ def completed(text: str, values: Mapping[str, str]) -> str:
 def test_the_line_with_a_default_is_right_once_it_is_filled_in() -> None:
     shop = {"@id": "node/1", "shop": "x", "name": "Ei", "addr:housenumber": "1", "addr:street": "A"}
     place = {"@id": "node/2", "shop": "x", "brand": "Ei", "addr:city": "Ulm", "addr:country": "DE"}
-    features = [{"type": "Feature", "properties": each, "geometry": None} for each in (shop, place)]
-    file = geojson(json.dumps({"type": "FeatureCollection", "features": features}))
+    file = features(shop, place)
     text = proposed(file)
     assert '\n# address_1 = { join = ["addr:housenumber", "addr:street"], default = "" }\n' in text
     loaded = compiled(completed(text, {"address_1": "?", "city": "Bonn", "country": "AT"}), file)
@@ -608,8 +574,7 @@ def test_a_preset_gets_the_options_that_the_file_needs() -> None:
 
 def test_a_preset_gets_the_format_of_other_dates() -> None:
     shop = {"@id": "node/1", "shop": "x", "name": "Ei", "addr:full": "A", "addr:city": "Ulm", "addr:country": "DE"}
-    feature = {"type": "Feature", "properties": {**shop, "@timestamp": "2024/05/31 10:00:00"}, "geometry": None}
-    file = geojson(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    file = features({**shop, "@timestamp": "2024/05/31 10:00:00"})
     text = proposed(file)
     assert '\nupdated_at = { from = "@timestamp", date = "yyyy/mm/dd hh:mm:ss" }\n' in text
     assert "\n# time_zone = " in text

@@ -1,6 +1,5 @@
 """A proposal never takes a word that it does not know for open: the user gives it a meaning."""
 
-import json
 from datetime import date
 
 import pytest
@@ -11,7 +10,7 @@ from service.reading.diagnostics import FileError
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.proposal import propose_mapping
-from tests.reading.mapping.record_files import Records, geojson, table
+from tests.reading.mapping.record_files import Records, features, table
 from tests.reading.mapping.test_proposal import RECORD, entries
 
 AS_OF = date(2024, 6, 1)
@@ -29,12 +28,8 @@ def flag(file: RecordFile) -> str | None:
 
 
 def are_open(text: str, file: RecordFile) -> list[object]:
-    declared = parse_mapping(text.encode()).stores
-    return [
-        cell
-        for batch in MappedRecords(file, declared, STORES, as_of=AS_OF).batches()
-        for cell in batch.columns["is_open"]
-    ]
+    batches = MappedRecords(file, parse_mapping(text.encode()).stores, STORES, as_of=AS_OF).batches()
+    return [cell for batch in batches for cell in batch.columns["is_open"]]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +114,9 @@ def test_states_are_flags_if_all_words_are_known() -> None:
         ("geschlossen", "x|", '{ from = "geschlossen", values = { "x" = false } }'),
         ("Closed", "yes|moved|no", '{ from = "Closed", values = { "yes" = false, "moved" = "", "no" = true } }'),
         (
-            "Closed since",
+            "since closed",
             "May|June",
-            '{ from = "Closed since", other = false, default = true }  # any text means closed',
+            '{ from = "since closed", other = false, default = true }  # any text means closed',
         ),
         ("Close Date", "31.05.2024|", '{ closing_date = "Close Date", date = "dd.mm.yyyy" }'),
         ("closed_on", "2024-05-31|2024-06-01", '{ closing_date = "closed_on" }'),
@@ -135,17 +130,7 @@ def test_a_column_named_like_a_closing_makes_is_open(name: str, texts: str, entr
 
 
 def test_flags_of_closed_stores_are_inverted() -> None:
-    file = geojson(
-        json.dumps(
-            {
-                "type": "FeatureCollection",
-                "features": [
-                    {"type": "Feature", "properties": {**RECORD, "store_id": f"{closed}", "isClosed": closed}}
-                    for closed in (True, False)
-                ],
-            }
-        )
-    )
+    file = features(*({**RECORD, "store_id": f"{closed}", "isClosed": closed} for closed in (True, False)))
     text = propose_mapping(file, "x.geojson")
     assert entries(text)["is_open"] == '{ from = "isClosed", values = { "true" = false, "false" = true } }'
     assert are_open(text, file) == [False, True]

@@ -10,6 +10,7 @@ import pytest
 
 from service.dataset import ReadOptions
 from service.loading.dataset import Loaded, load
+from tests.loading.data_files import dataset, served
 from tests.program import run_here
 from tests.workbooks import xlsx
 from tests.zip_archives import zipped
@@ -49,9 +50,8 @@ def keys(mapping: str) -> list[str]:
 
 
 def version(loaded: Loaded) -> str:
-    assert loaded.dataset is not None, loaded.report.errors
     assert loaded.report.errors == []
-    return loaded.dataset.version
+    return dataset(loaded).version
 
 
 DEFORMED: dict[str, tuple[Callable[[Rows], str], list[str]]] = {
@@ -78,8 +78,7 @@ def test_a_deformed_file_loads_with_the_proposed_keys(tmp_path: Path, name: str)
     mapping = proposal(file)
     assert keys(mapping) == expected
     loaded = mapped(file, mapping)
-    assert len(RECORDS) == (len(loaded.dataset.stores) if loaded.dataset else 0)
-    version(loaded)
+    assert (loaded.report.errors, len(dataset(loaded).stores)) == ([], len(RECORDS))
 
 
 @pytest.mark.parametrize("title", ["", "Our stores\n\nof 2026\n"])
@@ -90,10 +89,8 @@ def test_columns_are_proposed_for_a_file_without_a_header(tmp_path: Path, title:
     skip = ["skip_lines = 3"] if title else []
     columns = [f"column_{number}" for number in range(1, 7)]
     assert keys(mapping) == [*skip, f"columns = {json.dumps(columns)}"]
-    assert (
-        '# There is no header line: name the columns, the first values of which are "s1", "acme", "1 Elm St"' in mapping
-    )
-
+    why = '# There is no header line: name the columns, the first values of which are "s1", "acme", "1 Elm St"'
+    assert why in mapping
     named = f'[stores]\n{"".join(skip)}\ncolumns = {json.dumps(NAMES)}\n[companies]\nfrom = "stores"\n'
     whole = tmp_path / "whole.csv"
     whole.write_text(written([NAMES, *RECORDS]), "utf-8")
@@ -131,22 +128,18 @@ def test_the_keys_of_a_sheet_are_proposed(tmp_path: Path, header: list[list[str]
 
 def test_a_header_of_unknown_names_is_neither_a_title_nor_data(tmp_path: Path) -> None:
     file = tmp_path / "shops.csv"
-    file.write_text(
-        written([["kaupa", "nimi", "osoite", "paikka", "maa", "x", ""], *([*row, ""] for row in RECORDS)]), "utf-8"
-    )
+    header = ["kaupa", "nimi", "osoite", "paikka", "maa", "x", ""]
+    file.write_text(written([header, *([*row, ""] for row in RECORDS)]), "utf-8")
     assert not {"skip_lines", "columns"} & {line.partition(" ")[0] for line in keys(proposal(file))}
 
 
 def test_spaces_and_wrong_characters_are_found_in_json(tmp_path: Path) -> None:
     file = tmp_path / "shops.json"
-    file.write_text(
-        json.dumps([dict(zip(NAMES, row, strict=True)) | {"name": " Joe\x92s"} for row in RECORDS]), "utf-8"
-    )
+    records = [dict(zip(NAMES, row, strict=True)) | {"name": " Joe\x92s"} for row in RECORDS]
+    file.write_text(json.dumps(records), "utf-8")
     mapping = proposal(file)
     assert keys(mapping) == ['repair = "windows-1252"', "trim = true"]
-    loaded = mapped(file, mapping)
-    assert loaded.dataset is not None
-    assert json.loads(bytes(loaded.dataset.stores.row(0)))["name"] == "Joe’s"  # noqa: RUF001 - a real apostrophe
+    assert served(mapped(file, mapping))[0]["name"] == "Joe’s"  # noqa: RUF001 - a real apostrophe
 
 
 @pytest.mark.parametrize(
@@ -189,9 +182,8 @@ def test_what_no_key_helps_is_left_as_it_is(tmp_path: Path, content: str) -> Non
     file = tmp_path / "shops.csv"
     file.write_text(content)
     ended = run_here("mapping", file)
-    assert ended.stderr == (
-        "Error: shops.csv:1: duplicate columns: 'city': rename them\n" if "city,city" in content else ""
-    )
+    duplicate = "Error: shops.csv:1: duplicate columns: 'city': rename them\n"
+    assert ended.stderr == (duplicate if "city,city" in content else "")
     assert keys(ended.stdout) == []
 
 
