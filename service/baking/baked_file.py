@@ -14,7 +14,7 @@ from service import __version__
 from service.background import Progress, silent
 from service.baking.arrays import Numbers, Structure
 from service.baking.characters import Characters, UnicodeTables
-from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
+from service.baking.layout import Array, DamagedFile, map_file, write_file
 from service.baking.tables import MappedTable, table_arrays
 from service.dataset import Dataset, Rejected, Totals
 from service.files import Signature
@@ -95,21 +95,20 @@ def load_baked(path: Path, *, checked: bool = False, signature: Signature | None
     raise Rejected(f"{path}: {why}")
 
 
-def read_baked(  # noqa: PLR0913 - what is known of the file, then how it is read
+def read_baked(
     path: Path,
     *,
     checked: bool = False,
-    copied: Checksums | None = None,
     signature: Signature | None = None,
     tables: UnicodeTables = unicodedata,
     progress: Progress = silent,
 ) -> Dataset:
     """Map a baked data set; check every byte of it unless it was `checked` before. Raises DamagedFile or OSError.
 
-    `copied` are the checksums of the arrays if they were computed while the file was copied, `signature` is that of the
-    file if another may have its place by now; `tables` are the Unicode tables that fold the values in requests.
+    `signature` is that of the file if another may have its place by now; `tables` are the Unicode tables that fold the
+    values in requests.
     """
-    content = map_file(path, checked=checked, copied=copied, signature=signature, progress=progress)
+    content = map_file(path, checked=checked, signature=signature, progress=progress)
     metadata, totals, schema = _read_metadata(content.metadata)
     arrays = _with_numbered(content.arrays, metadata)
     _CHARACTERS.take("characters", arrays, {}).check(tables)

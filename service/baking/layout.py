@@ -10,7 +10,7 @@ The metadata has a CRC-32 of each array. The last array is the CRC-32 of everyth
 import mmap
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -66,17 +66,6 @@ class BakedContent(msgspec.Struct, frozen=True, eq=False):
 
     metadata: dict[str, str]
     arrays: dict[str, Array]
-
-
-class FileLayout(msgspec.Struct, frozen=True):
-    """The layout of a file: its header, and the ranges of its arrays.
-
-    header  the bytes before the arrays
-    ranges  array -> its start and end in the file; together all bytes after the header
-    """
-
-    header: bytes
-    ranges: dict[str, tuple[int, int]]
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,24 +136,6 @@ def expected_length(beginning: bytes | bytearray) -> int | None:
     return start + max(entry.data_offsets[1] for entry in entries.values())
 
 
-def read_layout(file: BinaryIO) -> FileLayout:
-    """Read the layout of an open file, and check that the file has the length in its header.
-
-    The checksum of the header is not checked. Raises DamagedFile, OSError.
-    """
-    length, beginning = os.fstat(file.fileno()).st_size, file.read(_MAX_HEADER)
-    if length < _LENGTH_BYTES:
-        raise NotBaked
-    expected = expected_length(beginning)
-    if expected is None or length < expected:
-        raise DamagedFile("the file is truncated")
-    start = _header_end(beginning)
-    _, entries = _read_header(beginning[_LENGTH_BYTES:start])
-    _check_entries(entries, length - start)
-    ranges = {name: (start + entry.data_offsets[0], start + entry.data_offsets[1]) for name, entry in entries.items()}
-    return FileLayout(beginning[:start], ranges)
-
-
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
     if not _LENGTH_BYTES < end <= _MAX_HEADER:
@@ -176,15 +147,12 @@ def map_file(
     path: Path,
     *,
     checked: bool = False,
-    copied: Checksums | None = None,
     signature: Signature | None = None,
     progress: Progress = silent,
 ) -> BakedContent:
-    """Map a file and check every byte of it, or only the header if it was `checked` before.
+    """Map a file, which has the signature, and check every byte of it, or only the header if it was `checked` before.
 
-    `copied` are the checksums of the arrays if they were computed while the file was copied, `signature` that of the
-    file to be mapped. Raises DamagedFile if the file is truncated, damaged, not a baked file or another one, OSError if
-    it cannot be read.
+    Raises DamagedFile if it is truncated, damaged, not a baked file or another one, OSError if it cannot be read.
     """
     check_regular(path.stat())
     with path.open("rb") as file:
@@ -198,18 +166,20 @@ def map_file(
     if start > len(mapped):
         raise DamagedFile("the file is not a baked data set, or its header is truncated")
     metadata, entries = _read_header(bytes(mapped[_LENGTH_BYTES:start]))
-    arrays = _view_arrays(mapped[start:], entries)
+    _check_entries(entries, len(mapped) - start)
+    data = mapped[start:]
+    arrays = {
+        name: np.frombuffer(data[slice(*each.data_offsets)], _DTYPES[each.dtype]) for name, each in entries.items()
+    }
     if int.from_bytes(arrays.pop(_HEADER_CHECKSUM).tobytes(), "little") != zlib.crc32(mapped[:start]):
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
-    if copied is None and not checked:
+    if not checked:
         tally = Tally(progress, f"Reading {path}", len(mapped))
         with ThreadPoolExecutor(CHECKING_THREADS) as pool:
             computed = pool.map(lambda array: _checksum(array, lambda chunk: tally.add(len(chunk))), arrays.values())
-            copied = dict(zip(arrays, computed, strict=True))
-    if copied is not None:
-        for name, checksum in zip(arrays, checksums, strict=True):
-            if name not in copied or checksum != f"{copied[name]:08x}":
+        for name, found, checksum in zip(arrays, computed, checksums, strict=True):
+            if checksum != f"{found:08x}":
                 raise DamagedFile(f"the array {name} is damaged")
     return BakedContent(metadata, arrays)
 
@@ -224,12 +194,6 @@ def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:
     if _HEADER_CHECKSUM not in entries:
         raise DamagedFile("the file is not a baked data set: its header has no checksum")
     return metadata, entries
-
-
-def _view_arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
-    """Return the arrays as views of the bytes, which they must fill exactly, without gaps."""
-    _check_entries(entries, len(data))
-    return {name: np.frombuffer(data[slice(*each.data_offsets)], _DTYPES[each.dtype]) for name, each in entries.items()}
 
 
 def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
@@ -250,53 +214,20 @@ def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
 _COPY_CHUNK: Final = 1 << 18
 
 
-def copy_file(file: BinaryIO, to: Path, progress: Progress = silent) -> Checksums | None:
-    """Copy an open file; return the checksums of what was copied, by array, to check them when the copy is mapped.
+def copy_file(file: BinaryIO, to: Path, progress: Progress = silent) -> None:
+    """Copy an open file that has the header of a baked one; where the file system can, the copy is a clone.
 
-    Where the file system can, the copy is a clone: nothing is read, and None is returned. The file is copied only if it
-    has the length in its header. Raises DamagedFile, OSError.
+    Raises DamagedFile if it has not, or is longer; OSError. Whether the copy is complete is checked when it is mapped.
     """
-    layout = read_layout(file)
-    size = max(end for _, end in layout.ranges.values())
-    tally = Tally(progress, f"Copying {file.name}", size)
-    with to.open("wb", buffering=0) as copy, ThreadPoolExecutor(CHECKING_THREADS) as pool:
+    size = os.fstat(file.fileno()).st_size
+    if (length := expected_length(file.read(_MAX_HEADER))) is not None and size > length:
+        raise DamagedFile(f"{size - length:,} bytes after the last array")
+    file.seek(0)
+    with to.open("wb") as copy:
         if clone_file(file, copy):
-            return None
-        _allocate(copy, size)
-        _write_all(copy, memoryview(layout.header), 0)
-        largest_first = sorted(layout.ranges.items(), key=lambda item: item[1][0] - item[1][1])
-        checksums = pool.map(lambda item: _copy_array(file, copy, item[1], tally), largest_first)
-        return dict(zip((name for name, _ in largest_first), checksums, strict=True))
-
-
-def _allocate(file: BinaryIO, size: int) -> None:
-    """Reserve the space of a file where that is supported: writing into it takes half the time."""
-    with suppress(OSError):  # of a full disk, writing raises it again
-        os.posix_fallocate(file.fileno(), 0, size)
-
-
-def _copy_array(file: BinaryIO, to: BinaryIO, byte_range: tuple[int, int], tally: Tally) -> int:
-    """Copy the bytes of an array; return their checksum."""
-    buffer, checksum = memoryview(bytearray(_COPY_CHUNK)), 0
-    for at, end in _chunks(*byte_range):
-        size = os.preadv(file.fileno(), [buffer[: end - at]], at)
-        if size < end - at:
-            raise DamagedFile("the file is truncated")  # meanwhile
-        checksum = zlib.crc32(buffer[:size], checksum)
-        _write_all(to, buffer[:size], at)
-        tally.add(size)
-    return checksum
-
-
-def _chunks(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each chunk; they end at multiples of their size, so that no page is written twice."""
-    while start < end:
-        stop = min(end, (start // _COPY_CHUNK + 1) * _COPY_CHUNK)
-        yield start, stop
-        start = stop
-
-
-def _write_all(file: BinaryIO, data: memoryview, at: int) -> None:
-    while data:
-        size = os.pwrite(file.fileno(), data, at)
-        data, at = data[size:], at + size
+            return
+        with suppress(OSError):  # of a full disk, writing raises it again; where it works, writing takes half the time
+            os.posix_fallocate(copy.fileno(), 0, size)
+        for at in range(0, size, _COPY_CHUNK):
+            copy.write(file.read(min(_COPY_CHUNK, size - at)))
+            progress(f"Copying {file.name}", at, size)

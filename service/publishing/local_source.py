@@ -1,12 +1,12 @@
-"""Files on this machine as a source, fetched once they stop changing (debounce), and markers of verified ones."""
+"""Files on this machine as a source, fetched once they stop changing (debounce), and the list of verified ones."""
 
 import asyncio
 import os
 import stat
 from abc import ABC, abstractmethod
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from signal import Signals
@@ -20,7 +20,7 @@ from service.background import Progress, module_command
 from service.baking.baked_file import FORMAT, read_baked
 from service.baking.layout import DamagedFile, NotBaked, copy_file
 from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Rejected, Rejection
-from service.files import Signature, check_regular
+from service.files import Signature, atomic_write, check_regular
 from service.publishing.source import (
     Check,
     Compiled,
@@ -157,19 +157,14 @@ _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
 class VerifiedFiles:
-    """Marker files for verified baked files, named by signature. Without a readable marker, a file is verified."""
+    """The list of verified baked files, by signature. A file that is not in a readable list is verified."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._list = folder / "list"
 
     def has(self, signature: Signature) -> bool:
         """Return whether a file with this signature was verified, by this version of the program."""
-        try:
-            with self._opened() as folder:
-                status = os.stat(_name(signature), dir_fd=folder, follow_symlinks=False)
-                return stat.S_ISREG(status.st_mode) and _is_own(status)
-        except OSError:
-            return False
+        return _key(signature) in self._keys()
 
     def add(self, file: BinaryIO, signature: Signature, since_ns: int) -> None:
         """List an open file that had this signature while it was verified; the oldest of many leave the list.
@@ -182,25 +177,29 @@ class VerifiedFiles:
             return
         with suppress(OSError):
             os.fsync(file.fileno())  # what is listed must be on the disk: after a power failure it is not read again
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._opened() as folder:
-                os.close(os.open(_name(signature), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=folder))
-                _sweep(folder)
+            self._list.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keys = [*self._keys(), _key(signature)][-_MOST:]
+            with atomic_write(self._list, mode=0o600) as target:
+                target.write("\n".join(keys).encode())
 
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
-        """Open the folder, without following a link. Raises OSError, also if others can write into it."""
-        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    def _keys(self) -> list[str]:
+        """Return the keys of the list, the oldest first; none if it cannot be read, or if others can change it."""
         try:
-            if not _is_own(os.fstat(folder)):
-                raise PermissionError
-            yield folder
-        finally:
-            os.close(folder)
+            with open(self._list, "rb", opener=_open_unlinked) as file:
+                folder, status = self._list.parent.lstat(), os.fstat(file.fileno())
+                is_ours = stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(status.st_mode) and _is_own(folder, status)
+                return file.read().decode("ascii", "replace").split("\n") if is_ours else []
+        except OSError:
+            return []
 
 
-def _is_own(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _open_unlinked(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _is_own(*statuses: os.stat_result) -> bool:
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return all(status.st_uid == os.geteuid() and not status.st_mode & others for status in statuses)
 
 
 def is_in_memory(device: int) -> bool:
@@ -213,20 +212,9 @@ def is_in_memory(device: int) -> bool:
     return any(mount[2] == number and mount[mount.index("-") + 1] in _IN_MEMORY for mount in mounts)
 
 
-def _name(signature: Signature) -> str:
+def _key(signature: Signature) -> str:
     """Return the complete key, not a digest."""
     return "-".join(map(str, (FORMAT.split()[-1], __version__, *msgspec.structs.astuple(signature))))
-
-
-def _sweep(folder: int) -> None:
-    """Remove the oldest files of more than `_MOST`."""
-    ages = []
-    for name in os.listdir(folder):
-        with suppress(FileNotFoundError):  # another process has removed it
-            ages.append((os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns, name))
-    for _, name in sorted(ages)[:-_MOST]:
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
 
 
 class BakedFileSource(LocalSource):
@@ -273,7 +261,8 @@ class BakedFileSource(LocalSource):
         if self._in_place:
             dataset = read_baked(path, checked=known, signature=signature, progress=progress)
         else:
-            dataset = read_baked(to, checked=known, copied=copy_file(file, to, progress), progress=progress)
+            copy_file(file, to, progress)
+            dataset = read_baked(to, checked=known, progress=progress)
         unchanged = Signature.of(os.fstat(file.fileno())) == signature
         if not unchanged and (known or self._in_place):
             raise DamagedFile("the file changed while it was read", remedy="replace it by a rename only")
