@@ -3,14 +3,12 @@
 import asyncio
 import logging
 import re
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from math import ceil
 from time import monotonic
 from typing import Final, cast
 from urllib.parse import urlsplit
-
-import msgspec
 
 from service.access.token_bucket import TOLERANCE, MemoryLimiter, Rate, RateDecision, decision
 
@@ -21,8 +19,8 @@ MAX_CONCURRENT: Final = 16
 # The timeout runs as this many timers, one after the other, each in its own iteration of the event loop. Connecting to
 # Redis takes about six iterations.
 _TIMERS: Final = 10
-_SCHEMES: Final = ("redis", "rediss", "unix")
 _DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
+_SOCKET: Final = re.compile(r"unix://([^/?#]*@)?/[^?#]", re.IGNORECASE)
 # Takes a request from a bucket, by the clock of Redis. The bucket is removed when it is full again.
 _TAKE: Final = f"""
 local requests, seconds, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -64,13 +62,26 @@ class RedisLimiter:
             raise ValueError("an option in its query is not supported") from None
         self._client = Redis(connection_pool=pool)
         self._take = self._client.register_script(_TAKE)
+        self._refused: dict[tuple[str, Rate], float] = {}  # until when Redis refuses requests of a key
 
     async def take(self, name: str, rate: Rate) -> RateDecision:
         """Take one request from the bucket of a key, if it has one left. Raises `RedisFailed`, on a timeout as well."""
         async with self._failures():
             bucket = f"store-directory:{rate.requests}:{rate.seconds}:{rate.burst}:{name}"
             allowed, taken = await self._take([bucket], [rate.requests, rate.seconds, rate.burst])
-            return decision(rate, float(taken), allowed=bool(allowed))
+            decided = decision(rate, float(taken), allowed=bool(allowed))
+        if not decided.allowed:
+            wait = (float(taken) + 1 - rate.burst) * rate.seconds / rate.requests
+            self._refused[name, rate] = monotonic() + wait
+        return decided
+
+    def refusal(self, name: str, rate: Rate) -> RateDecision | None:
+        """Return the refusal of a request that Redis would refuse, by its last refusal of the key, if it would."""
+        wait = self._refused.get((name, rate), 0) - monotonic()
+        if wait > 0:
+            return RateDecision(allowed=False, remaining=0, seconds=ceil(wait))
+        self._refused.pop((name, rate), None)
+        return None
 
     async def ping(self) -> None:
         """Check that Redis responds. Raises `RedisFailed`, on a timeout as well."""
@@ -94,18 +105,11 @@ def _check(url: str) -> None:
     """Raise `ValueError` if a text is not the URL of a Redis. The message does not quote it."""
     try:
         parts = urlsplit(url)
-        port = parts.port or 1
+        is_server = parts.scheme in ("redis", "rediss") and parts.hostname and parts.port != 0
     except ValueError:
-        raise ValueError("it is not a URL: write it as redis://host:6379/0") from None
-    if parts.scheme not in _SCHEMES:
-        raise ValueError("it must begin with redis://, rediss:// or unix://")
-    if parts.scheme == "unix":
-        if not parts.path.startswith("/"):
-            raise ValueError("it has no path of a socket: write it as unix:///run/redis.sock")
-    elif not parts.hostname or not port:
-        raise ValueError("it has no valid host or port: write it as redis://host:6379/0")
-    elif not _DATABASE.fullmatch(parts.path):
-        raise ValueError("its path must be the number of a database: write it as redis://host:6379/0")
+        is_server = None
+    if not ((is_server and _DATABASE.fullmatch(parts.path)) or _SOCKET.match(url)):
+        raise ValueError("it must be redis://host:6379/0, rediss://host:6379/0 or unix:///run/redis.sock")
 
 
 @asynccontextmanager
@@ -114,18 +118,14 @@ async def redis_timeout(seconds: float) -> AsyncIterator[None]:
 
     Raises `TimeoutError`. With a plain timer an overloaded event loop would blame its own delay on the peer.
     """
-    loop = asyncio.get_running_loop()
-    timer: asyncio.TimerHandle
     async with asyncio.timeout(None) as limit:
 
-        def part(left: int) -> None:
-            nonlocal timer
-            if left:
-                timer = loop.call_later(seconds / _TIMERS, part, left - 1)
-            else:
-                limit.reschedule(loop.time())
+        async def expire() -> None:
+            for _ in range(_TIMERS):
+                await asyncio.sleep(seconds / _TIMERS)
+            limit.reschedule(asyncio.get_running_loop().time())
 
-        timer = loop.call_later(seconds / _TIMERS, part, _TIMERS - 1)
+        timer = asyncio.create_task(expire())
         try:
             yield
         finally:
@@ -158,7 +158,6 @@ class RateLimiter:
         self._memory, self._store = memory, store
         self._failed = failed
         self._probe_seconds, self._queue_seconds = probe_seconds, queue_seconds
-        self._bound = LocalBound()
         self._connections = asyncio.Semaphore(MAX_CONCURRENT)
         self._probe_at: float | None = None  # when the store is probed next; None while it works
 
@@ -166,14 +165,24 @@ class RateLimiter:
         """Decide about a request of a key; wait only if the rate store must decide."""
         if self._store is None:
             return self._memory.take(name, rate)
-        if self._probe_at is not None and monotonic() < self._probe_at:
-            return self._decide_locally(name, rate)
-        if refusal := self._bound.refusal(name, rate):
-            return refusal
         probes = self._probe_at is not None
-        if probes:
+        if self._probe_at is None:
+            if refusal := self._store.refusal(name, rate):
+                return refusal
+        elif monotonic() < self._probe_at:
+            return self._decide_locally(name, rate)
+        else:
             self._probe_at = monotonic() + self._probe_seconds
-        return await self._queue(self._store, name, rate, probes=probes)
+        await asyncio.sleep(0)  # a request that has not waited before has no task, which a timeout needs
+        try:
+            async with asyncio.timeout(self._queue_seconds):
+                await self._connections.acquire()
+        except TimeoutError:
+            return self._decide_locally(name, rate)
+        try:
+            return await self._ask(self._store, name, rate, probes=probes)
+        finally:
+            self._connections.release()
 
     async def close(self) -> None:
         """Close the connections to the store."""
@@ -183,19 +192,6 @@ class RateLimiter:
     def _decide_locally(self, name: str, rate: Rate) -> RateDecision:
         self._failed()
         return self._memory.take(name, rate)
-
-    async def _queue(self, store: RedisLimiter, name: str, rate: Rate, *, probes: bool) -> RateDecision:
-        with self._bound.pending(name, rate):
-            await asyncio.sleep(0)  # a request that has not waited before has no task, which a timeout needs
-            try:
-                async with asyncio.timeout(self._queue_seconds):
-                    await self._connections.acquire()
-            except TimeoutError:
-                return self._decide_locally(name, rate)
-            try:
-                return await self._ask(store, name, rate, probes=probes)
-            finally:
-                self._connections.release()
 
     async def _ask(self, store: RedisLimiter, name: str, rate: Rate, *, probes: bool) -> RateDecision:
         if self._probe_at is not None and not probes:  # the store failed while this request was queued
@@ -210,39 +206,4 @@ class RateLimiter:
         if probes:  # a success of a request sent before the failure proves nothing
             self._probe_at = None
             _log.info("the rate store responds again")
-        self._bound.record(name, rate, decision)
         return decision
-
-
-class LocalBound:
-    """Refuses requests that the rate store would refuse as well, without a round trip.
-
-    For each key it knows what the store allowed this process and what is pending; other processes may have had more.
-    """
-
-    def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
-        self._allowed = MemoryLimiter(clock=clock)
-        self._pending: Counter[tuple[str, Rate]] = Counter()
-
-    def refusal(self, name: str, rate: Rate) -> RateDecision | None:
-        """Return the refusal of a request that the store would refuse, else None."""
-        left = self._allowed.peek(name, rate)
-        if left.remaining > self._pending[name, rate]:
-            return None
-        return msgspec.structs.replace(left, allowed=False, remaining=0)
-
-    @contextmanager
-    def pending(self, name: str, rate: Rate) -> Iterator[None]:
-        """Count a request as one that may be allowed, until the store has decided."""
-        self._pending[name, rate] += 1
-        try:
-            yield
-        finally:
-            self._pending[name, rate] -= 1
-            if not self._pending[name, rate]:
-                del self._pending[name, rate]
-
-    def record(self, name: str, rate: Rate, decision: RateDecision) -> None:
-        """Count a decision of the store. A refused request costs nothing there either."""
-        if decision.allowed:
-            self._allowed.take(name, rate)

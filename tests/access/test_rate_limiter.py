@@ -169,11 +169,13 @@ async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_deci
 
 
 @pytest.mark.process
-async def test_a_key_over_its_rate_does_not_ask_the_store() -> None:
+async def test_a_key_that_the_store_has_refused_does_not_ask_it_again_until_it_would_allow_a_request() -> None:
     failures: list[None] = []
-    async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
-        attempts = await take_concurrently(limiter, "a", RATE, RATE.burst)
+    stops = b"*2\r\n:0\r\n$3\r\n3.5\r\n"
+    async with Fake(deciding(stops, PASSES)).serving() as fake, limiting(fake.url, failures, seconds=60) as limiter:
+        first = await limiter.take("a", RATE)
         refused = await take_concurrently(limiter, "a", RATE, 50)
-        assert all(each.done() and not each.result().allowed for each in refused)
-        await asyncio.gather(*attempts)
-        assert len(failures) == RATE.burst
+        assert first == RateDecision(allowed=False, remaining=0, seconds=1800)
+        assert {each.result() for each in refused} == {first}
+        assert (await limiter.take("b", RATE)).allowed
+    assert failures == []
