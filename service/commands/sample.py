@@ -2,20 +2,22 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
 from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
 from service.server.progress_bar import shown_progress
 
-_number = partial(click.option, metavar="N", type=click.IntRange(0), show_default=True)
+_number = partial(click.option, metavar="N", show_default=True)
+_count: Final = click.IntRange(0, 10**9)
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@_number("--stores", default=5000, help="Number of stores.")
-@_number("--companies", default=120, help="Number of companies.")
-@_number("--seed", default=1, help="Seed of the random generator.")
+@_number("--stores", type=_count, default=5000, help="Number of stores.")
+@_number("--companies", type=_count, default=120, help="Number of companies.")
+@_number("--seed", type=click.IntRange(0), default=1, help="Seed of the random generator.")
 @click.option(
     "--format",
     "file_format",

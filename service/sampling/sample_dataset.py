@@ -1,14 +1,14 @@
 """Write a sample: a synthetic data set."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
-import orjson
-from msgspec import UNSET
+import msgspec
 from msgspec.structs import astuple
 
 from service.background import Progress, silent
@@ -27,50 +27,6 @@ class SampleFormat(StrEnum):
     JSON = "json"
     JSONL = "jsonl"
     CSV = "csv"
-
-    def chunks(self, fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
-        """Yield the bytes of a file of records; the values of a record are in the order of `fields`."""
-        match self:
-            case SampleFormat.JSON:
-                return _json_chunks(fields, records)
-            case SampleFormat.JSONL:
-                return (record + b"\n" for record in _objects(fields, records))
-            case SampleFormat.CSV:
-                return _csv_chunks(fields, records)
-
-
-def _objects(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
-    for record in records:
-        values = zip(fields, astuple(record), strict=True)
-        yield orjson.dumps({field: value for field, value in values if value is not UNSET})
-
-
-def _json_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
-    before = b"[\n"
-    for record in _objects(fields, records):
-        yield before + record
-        before = b",\n"
-    yield b"[\n]\n" if before == b"[\n" else b"\n]\n"
-
-
-class _Echo:
-    """The file object that `csv.writer` needs; it returns each row instead of storing it."""
-
-    def write(self, row: str) -> str:
-        return row
-
-
-def _csv_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
-    writer = csv.writer(_Echo(), lineterminator="\n")
-    for row in chain([fields], (map(_cell, astuple(record)) for record in records)):
-        text: str = writer.writerow(row)
-        yield text.encode()
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else ""
 
 
 Item = TypeVar("Item")
@@ -94,10 +50,11 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     """Write a synthetic data set: the same numbers give the same bytes, on every machine and Python version.
 
     Companies are held in memory, stores are streamed. The folder is created if it is missing. Both files get their
-    names when both are complete, and neither after an error or interrupt. Raises ValueError for invalid numbers,
-    DatasetExists if the folder holds a data set, and OSError.
+    names when both are complete, and neither after an error or interrupt. Raises ValueError for stores without a
+    company, DatasetExists if the folder holds a data set, and OSError.
     """
-    _check_numbers(stores=stores, companies=companies, seed=seed)
+    if stores and not companies:
+        raise ValueError("stores belong to companies: ask for at least 1 company, or for 0 stores")
     _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     draw = stream(seed)
@@ -113,14 +70,6 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
         _write(store_file, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
 
 
-def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
-    for name, number in (("stores", stores), ("companies", companies), ("seed", seed)):
-        if number < 0:
-            raise ValueError(f"{name} is {number}: it must be 0 or more")
-    if stores and not companies:
-        raise ValueError("stores belong to companies: ask for at least 1 company, or for 0 stores")
-
-
 def _check_folder(folder: Path) -> None:
     for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
         for path in sorted(folder.glob(name)):
@@ -128,8 +77,27 @@ def _check_folder(folder: Path) -> None:
 
 
 def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
-    file.writelines(file_format.chunks([field.name for field in resource.fields], records))
+    if file_format is SampleFormat.CSV:
+        text = TextIOWrapper(file, "utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(field.name for field in resource.fields)
+        writer.writerows(map(_cell, astuple(record)) for record in records)
+        text.detach()
+    elif file_format is SampleFormat.JSONL:
+        file.writelines(msgspec.json.encode(record) + b"\n" for record in records)
+    else:
+        before = b"[\n"
+        for record in records:
+            file.write(before + msgspec.json.encode(record))
+            before = b",\n"
+        file.write(b"[\n]\n" if before == b"[\n" else b"\n]\n")
     file.flush()  # so that a full disk fails here, before either file is in place
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else ""
 
 
 def _with_progress(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:

@@ -33,9 +33,16 @@ def test_an_existing_dataset_is_not_overwritten(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("arguments", [["--stores", "-1"], ["--stores", "5", "--companies", "0"], ["--seed", "x"]])
-def test_invalid_numbers_exit_with_2(tmp_path: Path, arguments: list[str]) -> None:
-    assert usage("sample", tmp_path, *arguments).exit_code == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["--stores", "-1"], ["--companies", "-1"], ["--seed", "-1"], ["--seed", "x"]),
+        *(["--stores", "1" + 26 * "0"], ["--companies", "1" + 26 * "0"], ["--stores", "5", "--companies", "0"]),
+    ],
+)
+def test_invalid_numbers_exit_with_2_and_nothing_is_written(tmp_path: Path, arguments: list[str]) -> None:
+    assert usage("sample", tmp_path / "new", *arguments).exit_code == 2
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.process

@@ -101,20 +101,9 @@ def test_fields_are_in_the_order_of_the_record_and_each_record_is_on_one_line(tm
             assert list(record) == [field for field in fields if field in record]
 
 
-@pytest.mark.parametrize(
-    ("stores", "companies", "seed", "message"),
-    [
-        (-1, 1, 1, "stores is -1"),
-        (1, -1, 1, "companies is -1"),
-        (1, 1, -1, "seed is -1"),
-        (1, 0, 1, "at least 1 company"),
-    ],
-)
-def test_invalid_numbers_are_refused_and_nothing_is_written(
-    tmp_path: Path, *, stores: int, companies: int, seed: int, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        write_sample(tmp_path / "new", stores=stores, companies=companies, seed=seed)
+def test_stores_without_a_company_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least 1 company"):
+        write_sample(tmp_path / "new", stores=1, companies=0, seed=1)
     assert contents(tmp_path) == {}
 
 
