@@ -14,7 +14,8 @@ import msgspec
 from click.core import ParameterSource
 from msgspec.structs import FieldInfo, fields
 
-from service.publishing.object_store import ObjectUrl, StoreError, open_store, parse_object_url, upload
+from service.publishing.object_store import ObjectUrl, open_store, parse_object_url, upload
+from service.publishing.source import Unavailable
 from service.reading.files.data_signature import is_file
 from service.reading.text import parse_encoding
 from service.settings import ENVIRONMENT_PREFIX, SECTIONS, Settings
@@ -243,7 +244,7 @@ def local_file(target: Target) -> Iterator[Path]:
         yield (file := Path(folder) / PurePosixPath(target.key).name)
         try:
             upload(file, target)
-        except StoreError as error:
+        except Unavailable as error:
             raise click.ClickException(f"{target}: it cannot be uploaded: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from service.baking.layout import BEGINNING, looks_baked
 from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
@@ -11,9 +11,6 @@ from service.publishing.object_store import SCHEMES
 from service.publishing.source import Source, bake_first
 from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import MANIFEST, holds_data
-
-if TYPE_CHECKING:
-    from service.publishing.transport import Transport
 
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
 _HTTP: Final = ("http", "https")
@@ -46,14 +43,13 @@ def choose_source(  # noqa: PLR0913 - settings
         return BakedFileSource(path, cache / "verified", in_place=in_place)
     _check_url(url, options)
     folder, origins = _folder(url), cache / "origins"
+    from service.publishing.remote_source import RemoteBakedFile, RemoteFolder  # noqa: PLC0415 - 0.1 s to import
+    from service.publishing.transport import open_transport  # noqa: PLC0415 - as above
+
     if folder is None:
         check_unread(options)
-        from service.publishing.remote_source import RemoteBakedFile  # noqa: PLC0415 - it takes 0.1 s to import
-
-        return RemoteBakedFile(data, origins, _transport(url["scheme"], data))
-    from service.publishing.remote_source import RemoteFolder  # noqa: PLC0415 - as above
-
-    transport = _transport(url["scheme"], folder)
+        return RemoteBakedFile(data, origins, open_transport(data))
+    transport = open_transport(folder)
     return RemoteFolder(folder, origins, transport, invalid=invalid, timeout=compile_timeout, options=options)
 
 
@@ -74,16 +70,6 @@ def _folder(url: re.Match[str]) -> str | None:
     if name not in ("", MANIFEST):
         return None
     return f"{url.string[: url.start('path')]}{folder}/{url.string[url.end('path') :]}"
-
-
-def _transport(scheme: str, url: str) -> "Transport":
-    if scheme.lower() in _HTTP:
-        from service.publishing.http_transport import HttpTransport  # noqa: PLC0415 - as above
-
-        return HttpTransport(url)
-    from service.publishing.object_store import ObjectTransport  # noqa: PLC0415 - an extra
-
-    return ObjectTransport(url)
 
 
 def check_unread(options: ReadOptions) -> None:

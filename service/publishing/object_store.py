@@ -3,8 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -16,9 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from service import __version__
-from service.publishing.source import Unavailable
-from service.publishing.transport import CutOff, RemoteFile, conditions, fingerprint
-from service.texts import status_line
+from service.publishing.failures import PREFIXES, failures
 
 SCHEMES: Final = ("s3", "gs", "az")
 _URL: Final = re.compile(
@@ -47,83 +44,6 @@ def parse_object_url(text: str) -> ObjectUrl:
     if not {"", ".", ".."}.isdisjoint(parsed.key.removesuffix("/").split("/")) and parsed.key:
         raise ValueError("the key of an object has no empty part, and neither . nor ..")
     return parsed
-
-
-# What the operator must set, by scheme.
-_CREDENTIALS: Final = {
-    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-    "gs": "set GOOGLE_APPLICATION_CREDENTIALS",
-    "az": "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
-}
-PREFIXES: Final = {"s3": "AWS", "gs": "GOOGLE", "az": "AZURE"}
-_CODES: Final = {
-    "NoSuchBucket": "the bucket does not exist",
-    "ContainerNotFound": "the container does not exist",
-    "InvalidAccessKeyId": "the access key is unknown",
-    "SignatureDoesNotMatch": "the secret key is wrong",
-    "AuthenticationFailed": "the credentials are wrong",
-    "ExpiredToken": "the credentials have expired",
-    "InvalidToken": "the session token is wrong",
-    "RequestTimeTooSkewed": "the clock of this machine is wrong",
-    "PermanentRedirect": "the bucket is in another region: set AWS_REGION",
-    "AuthorizationHeaderMalformed": "the bucket is in another region: set AWS_REGION",
-}
-_KINDS: Final = {
-    "FileNotFoundError": "there is no such object",
-    "PermissionDeniedError": "access denied",
-    "UnauthenticatedError": "access denied: the credentials are missing or wrong",
-    "PanicException": "the client failed",  # not an Exception
-}
-# What is in the message of the client, and the reason; the first match counts. Most is how Rust shows a value.
-_PATTERNS: Final[tuple[tuple[str, str | Callable[[str], str]], ...]] = (
-    (r"BadScheme", "the endpoint is not https: set {prefix}_ALLOW_HTTP=true to allow that"),
-    (r"MissingAccount", "no account: set AZURE_STORAGE_ACCOUNT_NAME"),
-    (r"169\.254\.|/latest/api/token|performing token request|Missing\w*Key|OpenCredentials", "{credentials}"),
-    (r"TimedOut|kind: Timeout", "timed out"),
-    (r"dns error", "cannot connect: the name of the host is unknown"),
-    (
-        r"certificate|InvalidContentType|CorruptMessage",
-        "cannot connect: TLS failed, such as for an unknown certificate",
-    ),
-    (r"kind: Connect,[\s\S]*Os \{\s*code: (\d+)", lambda code: f"cannot connect: {os.strerror(int(code))}"),
-    (r"Os \{\s*code: (\d+)", lambda code: os.strerror(int(code))),
-    (r"request or response body error", "the response was cut off"),
-    (r"IncompleteMessage", "the connection was closed without a response"),
-    (r"Header missing|Parse\(", "the response is not that of an object store"),
-    (r"BareRedirect", "it redirects to nowhere: the endpoint or the region is wrong"),
-    (r"Status \{\s*status: (\d+)", lambda status: status_line(int(status))),
-)
-
-
-class StoreError(Exception):
-    """A request to an object store failed. The message says why, without secrets."""
-
-
-@contextmanager
-def store_errors(
-    scheme: str, kind: type[Exception] = StoreError, *, otherwise: str = "the request failed"
-) -> Iterator[None]:
-    """Raise `StoreError`, or another kind, for every error of the client of a store; with `otherwise` if it is new."""
-    try:
-        yield
-    except BaseException as error:
-        if isinstance(error, Exception) or type(error).__name__ in _KINDS:
-            raise kind(_reason(error, scheme) or f"{otherwise} ({type(error).__name__})") from None
-        raise
-
-
-def _reason(error: BaseException, scheme: str) -> str | None:
-    message = str(error)
-    code = re.search(r"<Code>(\w+)</Code>", message)
-    if code and code[1] in _CODES:
-        return _CODES[code[1]]
-    if kind := _KINDS.get(type(error).__name__):
-        return kind
-    for pattern, reason in _PATTERNS:
-        if match := re.search(pattern, message):
-            text = reason if isinstance(reason, str) else reason(match[1])
-            return text.format(prefix=PREFIXES[scheme], credentials=f"no valid credentials: {_CREDENTIALS[scheme]}")
-    return None
 
 
 if TYPE_CHECKING:
@@ -168,7 +88,7 @@ def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int
     if url.scheme == "s3" and os.environ.get("AWS_PROFILE"):
         options["credential_provider"] = _profile()
     stores: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
-    with store_errors(url.scheme, ValueError, otherwise=f"the variables {PREFIXES[url.scheme]}_* are not valid"):
+    with failures(url.scheme, ValueError, otherwise=f"the variables {PREFIXES[url.scheme]}_* are not valid"):
         store: Store = stores[url.scheme](url.bucket, **options)
     return store
 
@@ -206,13 +126,13 @@ _PART_TIMEOUT: Final = "300 seconds"
 
 
 def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
-    """Write a file to an object, which has its old content until all of the new has arrived. Raises `StoreError`.
+    """Write a file to an object, which has its old content until all of the new has arrived. Raises `Unavailable`.
 
     A file of more bytes than a part is uploaded in parts, which are discarded after an error, and when the program is
     interrupted.
     """
     store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
-    with file.open("rb") as content, store_errors(to.scheme):
+    with file.open("rb") as content, failures(to.scheme):
         beginning = content.read(part + 1)
         whole = beginning if len(beginning) <= part else _parts(beginning, content, stopped)
         put = partial(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
@@ -237,50 +157,3 @@ def _parts(first: bytes, content: BinaryIO, stopped: Event) -> Iterator[bytes]:
             raise InterruptedError
         yield part
         part = content.read(size)
-
-
-if TYPE_CHECKING:
-    from obstore import GetResult
-
-_PIECE: Final = 1 << 18  # bytes
-
-
-class ObjectTransport:
-    """GET requests for one object, or for those in a folder, with conditions.
-
-    Raises ValueError, without secrets, for a URL or settings in the environment that are not valid. Neither the
-    client's own attempts nor its ranges are used: what continues a broken response may be of another object.
-    """
-
-    def __init__(self, url: str, settings: Mapping[str, str] = {}) -> None:
-        self._url = parse_object_url(url)
-        self._store = open_store(self._url, settings)
-
-    @asynccontextmanager
-    async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
-        """Request an object once; see `Transport`."""
-        from obstore.exceptions import NotModifiedError  # noqa: PLC0415 - an extra
-
-        tag = conditions(known).get("If-None-Match")
-        with store_errors(self._url.scheme, Unavailable):
-            try:
-                key = self._url.key + name
-                result = await self._store.get_async(key, options={"if_none_match": tag} if tag else None)
-            except NotModifiedError:
-                if not tag:
-                    raise
-                result = None
-        yield None if result is None else self._remote_file(result, known)
-
-    def _remote_file(self, result: "GetResult", known: str) -> RemoteFile | None:
-        """Return the response; None if a store that ignores conditions has sent what is known."""
-        received = fingerprint({"ETag": result.meta["e_tag"] or ""})
-        if known and received == known:
-            return None
-        pieces = aiter(result.stream(_PIECE))
-
-        async def read() -> bytes:
-            with store_errors(self._url.scheme, CutOff):
-                return bytes(await anext(pieces, b""))
-
-        return RemoteFile(received, result.meta["size"], is_framed=True, read=read)

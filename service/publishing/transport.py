@@ -1,17 +1,27 @@
-"""A transport: a request for a remote file, its response, and how its body is received."""
+"""A transport: a request for a remote file, over HTTP or from an object store, its response, and receiving its body."""
 
 import errno
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from io import FileIO
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
+from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
+from service import __version__
 from service.baking.layout import DamagedFile, expected_length
+from service.publishing.failures import failures
+from service.publishing.object_store import open_store, parse_object_url
 from service.publishing.source import Unavailable, run_to_end
+from service.texts import status_line
+
+if TYPE_CHECKING:
+    from obstore import GetResult
 
 # What a download leaves free of a disk, so that it takes no other program its room.
 _RESERVE: Final = 1 << 28  # bytes
@@ -68,6 +78,102 @@ def conditions(known: str) -> dict[str, str]:
         return {"If-None-Match": known}
     modified = known.removeprefix(_LAST_MODIFIED)
     return {"If-Modified-Since": modified} if modified != known and _DATE.fullmatch(modified) else {}
+
+
+_HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
+# An hour is enough for two gigabytes at 5 Mbit/s, but an origin that trickles bytes is left.
+_TIMEOUT: Final = ClientTimeout(total=3600, sock_connect=10, sock_read=30)
+
+
+class HttpTransport:
+    """GET requests for one URL, or for files in the folder at it, with conditions."""
+
+    def __init__(self, url: str, *, timeout: ClientTimeout = _TIMEOUT) -> None:
+        self._url, self._timeout = url, timeout
+
+    @asynccontextmanager
+    async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
+        """Request a file once; see `Transport`."""
+        async with ClientSession(
+            trust_env=True, auto_decompress=False, timeout=self._timeout, headers=_HEADERS
+        ) as session:
+            with failures("http"):
+                response = await session.get(self._url_of(name), headers=conditions(known))
+            async with response:
+                yield None if _is_unchanged(response, known) else _http_file(response)
+
+    def _url_of(self, name: str) -> str:
+        scheme, host, path, query, fragment = urlsplit(self._url)
+        return urlunsplit((scheme, host, path + quote(name, safe=""), query, fragment)) if name else self._url
+
+
+def _is_unchanged(response: ClientResponse, known: str) -> bool:
+    """Return whether the file is still `known`. An origin that ignores conditions sends it with its fingerprint."""
+    if response.status == HTTPStatus.NOT_MODIFIED:
+        return bool(conditions(known))
+    return response.status == HTTPStatus.OK and known != "" and fingerprint(response.headers) == known
+
+
+def _http_file(response: ClientResponse) -> RemoteFile:
+    if response.status != HTTPStatus.OK:
+        raise Unavailable(status_line(response.status))
+    is_chunked = "chunked" in response.headers.get("Transfer-Encoding", "")
+    length = response.content_length
+
+    async def read() -> bytes:
+        with failures("http", CutOff):
+            return await response.content.readany()
+
+    return RemoteFile(fingerprint(response.headers), length, is_chunked or length is not None, read)
+
+
+_PIECE: Final = 1 << 18  # bytes
+
+
+class ObjectTransport:
+    """GET requests for one object, or for those in a folder, with conditions.
+
+    Raises ValueError, without secrets, for a URL or settings in the environment that are not valid. Neither the
+    client's own attempts nor its ranges are used: what continues a broken response may be of another object.
+    """
+
+    def __init__(self, url: str, settings: Mapping[str, str] = {}) -> None:
+        self._url = parse_object_url(url)
+        self._store = open_store(self._url, settings)
+
+    @asynccontextmanager
+    async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
+        """Request an object once; see `Transport`."""
+        from obstore.exceptions import NotModifiedError  # noqa: PLC0415 - an extra
+
+        tag = conditions(known).get("If-None-Match")
+        with failures(self._url.scheme):
+            try:
+                key = self._url.key + name
+                result = await self._store.get_async(key, options={"if_none_match": tag} if tag else None)
+            except NotModifiedError:
+                if not tag:
+                    raise
+                result = None
+        yield None if result is None else self._remote_file(result, known)
+
+    def _remote_file(self, result: "GetResult", known: str) -> RemoteFile | None:
+        """Return the response; None if a store that ignores conditions has sent what is known."""
+        received = fingerprint({"ETag": result.meta["e_tag"] or ""})
+        if known and received == known:
+            return None
+        pieces = aiter(result.stream(_PIECE))
+
+        async def read() -> bytes:
+            with failures(self._url.scheme, CutOff):
+                return bytes(await anext(pieces, b""))
+
+        return RemoteFile(received, result.meta["size"], is_framed=True, read=read)
+
+
+def open_transport(url: str) -> Transport:
+    """Return the transport for a URL. Raises ValueError, without secrets; see `ObjectTransport`."""
+    return HttpTransport(url) if url[:4].lower() == "http" else ObjectTransport(url)
 
 
 async def receive(

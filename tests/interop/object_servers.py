@@ -12,7 +12,8 @@ from urllib.request import Request, urlopen
 import msgspec
 import pytest
 
-from service.publishing.object_store import ObjectUrl, StoreError, upload
+from service.publishing.object_store import ObjectUrl, upload
+from service.publishing.source import Unavailable
 from tests.interop.software import installed, running
 from tests.program import eventually
 from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, set_variables
@@ -98,6 +99,6 @@ def _answers(endpoint: str) -> bool:
 def _takes_objects(folder: Path) -> bool:
     try:
         put(folder, "probe", b"probe")
-    except StoreError:
+    except Unavailable:
         return False
     return True

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from service.publishing.object_store import ObjectTransport, ObjectUrl, StoreError, upload
+from service.publishing.object_store import ObjectUrl, upload
 from service.publishing.source import Unavailable
+from service.publishing.transport import ObjectTransport
 from tests.interop.object_servers import MOTO, RCLONE, READER, SEAWEEDFS, ObjectServer, object_server, put
 from tests.interop.software import TOOLS
 from tests.program import run
@@ -98,7 +99,7 @@ async def test_what_is_wrong_is_reported(folder: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
     assert await fetched("probe") == b"probe"
     for part in (1 << 20, 1):
-        with pytest.raises(StoreError, match=r"^access denied$"):
+        with pytest.raises(Unavailable, match=r"^access denied$"):
             await asyncio.to_thread(upload, folder / "object", ObjectUrl("s3", BUCKET, "probe"), part=part)
 
 

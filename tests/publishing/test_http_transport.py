@@ -8,9 +8,8 @@ from typing import Final
 import pytest
 from aiohttp import ClientTimeout
 
-from service.publishing.http_transport import HttpTransport
 from service.publishing.source import Fetched
-from service.publishing.transport import CutOff
+from service.publishing.transport import CutOff, HttpTransport
 from tests.program import SECONDS
 from tests.publishing.origin import (
     LAST_MODIFIED,

@@ -8,9 +8,8 @@ from typing import Final
 import pytest
 
 from service.dataset import Rejected
-from service.publishing.object_store import ObjectTransport
 from service.publishing.source import Unavailable
-from service.publishing.transport import CutOff
+from service.publishing.transport import CutOff, ObjectTransport
 from tests.publishing.origin import (
     LAST_MODIFIED,
     Behaviour,

@@ -10,7 +10,8 @@ from threading import Event, main_thread
 import pytest
 from aiohttp import web
 
-from service.publishing.object_store import ObjectUrl, StoreError, upload
+from service.publishing.object_store import ObjectUrl, upload
+from service.publishing.source import Unavailable
 from tests.program import eventually
 from tests.publishing.s3_server import BUCKET, Handler, S3Server, refusing
 
@@ -56,7 +57,7 @@ def test_a_large_file_that_cannot_be_uploaded_leaves_the_old_object_and_no_part(
 ) -> None:
     server.objects["a/file"] = b"old"
     server.answers[operation] = answers
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(Unavailable) as caught:
         upload(file, TO, part=PART)
     assert re.fullmatch(why, str(caught.value))
     assert server.objects == {"a/file": b"old"}
