@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 import service
@@ -47,17 +46,3 @@ Progress = Callable[[str, int, int], None]
 
 def silent(step: str, done: int, total: int) -> None:
     """Report nothing."""
-
-
-class Tally:
-    """Adds up the work of several threads on one step, and reports it."""
-
-    def __init__(self, progress: Progress, step: str, total: int) -> None:
-        self._progress, self._step, self._done, self._total = progress, step, 0, total
-        self._lock = Lock()
-
-    def add(self, work: int) -> None:
-        """Add work that was done."""
-        with self._lock:
-            self._done += work
-            self._progress(self._step, self._done, self._total)

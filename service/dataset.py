@@ -1,7 +1,7 @@
 """A served data set: its totals, its tables, how its files are read, and why another is rejected."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -162,15 +162,6 @@ class ReadOptions(msgspec.Struct, frozen=True):
         """Return the options to append to a command: ` --encoding windows-1252`."""
         declared = (("--mapping", self.mapping), ("--encoding", self.encoding))
         return "".join(f" {option} {shlex.quote(value)}" for option, value in declared if value)
-
-    def arguments(self) -> list[str]:
-        """Return the options as arguments of a process, by name: `of_arguments` reads each of them again."""
-        return [f"{name}={value}" for name, value in msgspec.structs.asdict(self).items()]
-
-    @classmethod
-    def of_arguments(cls, arguments: Iterable[str]) -> "ReadOptions":
-        """Return the options that arguments of `arguments` declare."""
-        return cls(**dict(each.split("=", 1) for each in arguments))
 
 
 AS_FOUND: Final = ReadOptions()

@@ -99,15 +99,15 @@ _RETRY_SECONDS: Final = 0.01
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     """Lock an open file; return False if a lock of another process conflicts."""
     try:
-        fcntl.flock(descriptor, _kind(shared=shared) | fcntl.LOCK_NB)
+        lock(descriptor, shared=shared, wait=False)
     except BlockingIOError:
         return False
     return True
 
 
-def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock an open file; wait while a lock of another process conflicts."""
-    fcntl.flock(descriptor, _kind(shared=shared))
+def lock(descriptor: int, *, shared: bool = False, wait: bool = True) -> None:
+    """Lock an open file; wait while a lock of another process conflicts, or raise BlockingIOError."""
+    fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
 
 
 @contextmanager
@@ -147,7 +147,3 @@ def locked_folder(folder: Path, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -
         yield
     finally:
         os.close(descriptor)
-
-
-def _kind(*, shared: bool) -> int:
-    return fcntl.LOCK_SH if shared else fcntl.LOCK_EX

@@ -1,6 +1,8 @@
 """Convert a data set to the arrays of a baked file, and back."""
 
+import operator
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
@@ -30,7 +32,8 @@ _NUMBERS: Final = "numbers"
 _LEAST_NUMBERED: Final = 1024
 _CODES: Final = "codes"
 _COLUMN_PARTS: Final = (_CODES, "order", "starts")
-_CHARACTERS: Final = Structure(Characters, **dict.fromkeys(Characters.__struct_fields__, Numbers((np.uint32,), "")))
+_POINTS: Final = Numbers((np.uint32,), "", below=sys.maxunicode + 1, rises=operator.gt)
+_CHARACTERS: Final = Structure(Characters, **dict.fromkeys(Characters.__struct_fields__, _POINTS))
 
 
 class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +114,9 @@ def read_baked(
     content = map_file(path, checked=checked, signature=signature, progress=progress)
     metadata, totals, schema = _read_metadata(content.metadata)
     arrays = _with_numbered(content.arrays, metadata)
-    _CHARACTERS.take("characters", arrays, {}).check(tables)
+    characters = _CHARACTERS.take("characters", arrays, {})
+    _CHARACTERS.check("characters", characters, {})
+    characters.check(tables)
     mapped = [MappedTable(resource, arrays) for resource in (schema.stores, schema.companies)]
     stores, companies = (each.table for each in mapped)
     if arrays:

@@ -55,31 +55,28 @@ class Characters(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, texts: Iterable[memoryview], tables: UnicodeTables = unicodedata) -> "Characters":
         """Return the characters of texts in UTF-8 whose keys are folded with `tables`."""
-        used = _used(texts)
+        return cls._of_points(_used(texts), tables)
+
+    @classmethod
+    def _of_points(cls, used: Array, tables: UnicodeTables) -> "Characters":
         categories = [tables.category(chr(point)) for point in used.tolist()]
         assigned = np.array([each != _UNASSIGNED for each in categories], np.bool_)
         in_words = np.array(list(map(is_in_word, categories)), np.bool_)
         return cls(used[assigned], used[~assigned], used[in_words])
 
     def check(self, tables: UnicodeTables = unicodedata) -> None:
-        """Raise DamagedFile unless `tables` fold these characters like the tables of the file."""
-        for points in (self.assigned, self.unassigned, self.in_words):
-            if (points[1:] <= points[:-1]).any() or (points > sys.maxunicode).any():
-                raise DamagedFile("the list of characters is invalid")
-        runtime = f"{_PYTHON} (Unicode {tables.unidata_version})"
-        remedy, in_words = f"bake it again with {_PYTHON}", set(self.in_words.tolist())
-        for point in self.assigned.tolist():
-            if not _is_assigned(point, tables):
-                why = f"it has the character U+{point:04X}, which {runtime} does not know"
-                raise UnicodeMismatch(why, remedy=f"serve it with a newer Python, or {remedy}")
-        for point in self.unassigned.tolist():
-            if _is_assigned(point, tables):
-                why = f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not"
-                raise UnicodeMismatch(why, remedy=remedy)
-        for point in self.assigned.tolist():
-            if is_in_word(tables.category(chr(point))) != (point in in_words):
-                why = f"{runtime} splits words at the character U+{point:04X} differently than the Python that baked it"
-                raise UnicodeMismatch(why, remedy=remedy)
+        """Raise UnicodeMismatch unless `tables` fold these characters like the tables of the file."""
+        here = self._of_points(np.union1d(self.assigned, self.unassigned), tables)
+        runtime, remedy = f"{_PYTHON} (Unicode {tables.unidata_version})", f"bake it again with {_PYTHON}"
+        for point in np.setdiff1d(self.assigned, here.assigned):
+            why = f"it has the character U+{point:04X}, which {runtime} does not know"
+            raise UnicodeMismatch(why, remedy=f"serve it with a newer Python, or {remedy}")
+        for point in np.setdiff1d(self.unassigned, here.unassigned):
+            why = f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not"
+            raise UnicodeMismatch(why, remedy=remedy)
+        for point in np.setxor1d(self.in_words, here.in_words):
+            why = f"{runtime} splits words at the character U+{point:04X} differently than the Python that baked it"
+            raise UnicodeMismatch(why, remedy=remedy)
 
 
 def _used(texts: Iterable[memoryview]) -> Array:
@@ -90,7 +87,3 @@ def _used(texts: Iterable[memoryview]) -> Array:
             beyond_ascii = bytes(text[start : start + _CHUNK]).translate(None, _ASCII)
             used[np.frombuffer(decoder.decode(beyond_ascii).encode("utf-32-le"), "<u4")] = True
     return np.flatnonzero(used).astype(np.uint32)
-
-
-def _is_assigned(point: int, tables: UnicodeTables) -> bool:
-    return tables.category(chr(point)) != _UNASSIGNED

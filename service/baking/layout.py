@@ -10,6 +10,7 @@ The metadata has a CRC-32 of each array. The last array is the CRC-32 of everyth
 import mmap
 import os
 import zlib
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.background import Progress, Tally, silent
+from service.background import Progress, silent
 from service.files import Signature, atomic_write, check_regular, clone_file
 from service.texts import printable
 
@@ -175,9 +176,14 @@ def map_file(
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
     if not checked:
-        tally = Tally(progress, f"Reading {path}", len(mapped))
+        done = deque[int]()  # appended to by several threads
+
+        def count(chunk: memoryview) -> None:
+            done.append(len(chunk))
+            progress(f"Reading {path}", sum(tuple(done)), len(mapped))
+
         with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-            computed = pool.map(lambda array: _checksum(array, lambda chunk: tally.add(len(chunk))), arrays.values())
+            computed = pool.map(lambda array: _checksum(array, count), arrays.values())
         for name, found, checksum in zip(arrays, computed, checksums, strict=True):
             if checksum != f"{found:08x}":
                 raise DamagedFile(f"the array {name} is damaged")

@@ -10,7 +10,7 @@ from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import check_projection
-from service.commands.errors import dataset_error
+from service.commands.errors import data_errors
 from service.commands.options import DATA, SETTINGS, TARGET, Target, check_target, local_file, make_settings
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
@@ -62,17 +62,13 @@ def bake(data: Path, file: Target, *, memory: int, **values: Any) -> None:
     check_target(data, file)
     settings = make_settings(values)
     try:
-        with local_file(file) as local:
+        with data_errors(data, file), local_file(file) as local:
             with shown_progress() as progress:
                 spools = Spools(local.absolute().parent, memory)
                 loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
             dataset = accept(loaded, settings.invalid)
             settings.safeguards.check(dataset.totals)
             write_baked(dataset, local)
-    except Rejected as rejected:
-        raise dataset_error(str(data), rejected) from rejected
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from error
     except MemoryError:
         raise click.ClickException("out of memory: bake with a smaller --memory, or where there is more") from None
     for note in (*loaded.assumed, *notes(loaded)):

@@ -15,7 +15,7 @@ import click
 import msgspec
 import orjson
 
-from service.commands.errors import spool_error
+from service.commands.errors import data_errors
 from service.commands.options import DATA, SETTINGS, make_settings
 from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
@@ -68,11 +68,8 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
     Warnings have no effect.
     """
     settings = make_settings(values)
-    try:
-        with shown_progress() as progress:
-            loaded = load(data, options=settings.read_options, progress=progress)
-    except OSError as error:  # of the files in which records wait
-        raise spool_error(error) from error
+    with data_errors(data), shown_progress() as progress:
+        loaded = load(data, options=settings.read_options, progress=progress)
     if as_json:
         click.echo(msgspec.json.encode(loaded.report))
     else:

@@ -2,11 +2,14 @@
 
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from service.access.key_file import KeyFileError, KeyFileMissing
+from service.baking.layout import DamagedFile
 from service.dataset import Rejected
 
 
@@ -16,9 +19,17 @@ def dataset_error(source: str, rejected: Rejected) -> click.ClickException:
     return click.ClickException("\n".join(filter(None, lines)))
 
 
-def spool_error(error: OSError) -> click.ClickException:
-    """Return the error for temporary files that cannot be written."""
-    return click.ClickException(f"{error.filename}: {error.strerror}")
+@contextmanager
+def data_errors(data: Path, written: object = None) -> Iterator[None]:
+    """Turn errors of loading a data set into those of the command; OSError is of what is written, or of spools."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise dataset_error(str(data), rejected) from rejected
+    except DamagedFile as damage:
+        raise click.ClickException(f"{data}: {damage}") from damage
+    except OSError as error:
+        raise click.ClickException(f"{written or error.filename}: {error.strerror}") from error
 
 
 def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:

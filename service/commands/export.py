@@ -7,8 +7,7 @@ from typing import Any, Final
 import click
 
 from service.baking.baked_file import load_baked
-from service.baking.layout import DamagedFile
-from service.commands.errors import dataset_error
+from service.commands.errors import data_errors
 from service.commands.options import (
     DATA,
     SETTINGS,
@@ -19,7 +18,7 @@ from service.commands.options import (
     make_settings,
     setting_errors,
 )
-from service.dataset import Dataset, Rejected
+from service.dataset import Dataset
 from service.engine.geography.distance_order import DistanceOrder
 from service.engine.results import WRITERS
 from service.engine.select import ordered
@@ -76,18 +75,11 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
     if ending == _PARQUET and find_spec("pyarrow") is None:
         raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
     settings = make_settings(values)
-    try:
-        with local_file(file) as local:
-            dataset = _load(data, settings, Spools(local.absolute().parent))
-            served = dataset.schema.of(kind)
-            parsed = _parse(served, ending, query)
-            count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
-    except Rejected as rejected:
-        raise dataset_error(str(data), rejected) from rejected
-    except DamagedFile as damage:
-        raise click.ClickException(f"{data}: {damage}") from damage
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror}") from error
+    with data_errors(data, file), local_file(file) as local:
+        dataset = _load(data, settings, Spools(local.absolute().parent))
+        served = dataset.schema.of(kind)
+        parsed = _parse(served, ending, query)
+        count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
     click.echo(f"{file}: {counted(count, kind.noun, kind.name)}, version {dataset.version}")
 
 

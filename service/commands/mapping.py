@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from service.commands.errors import spool_error
+from service.commands.errors import data_errors
 from service.commands.options import DATA, SETTINGS, make_settings
 from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
@@ -27,27 +27,24 @@ def mapping(data: Path, **values: Any) -> None:
     columns and from the first records.
     """
     settings = make_settings(values)
-    try:
+    with data_errors(data):
         found = _read(data, settings.read_options)
-    except OSError as error:  # of the temporary files for large data files
-        raise spool_error(error) from error
     if STORES.name not in found.files:
         raise click.ClickException("\n".join(map(str, found.errors)))
     file = found.files[STORES.name][0]
     derives = found.derives_companies or COMPANIES.name not in found.files
     encoding = settings.encoding if file.format.is_csv else ""
     try:
-        open_file = opener(file, recognizes, encoding)
-        options = find_table_options(open_file, file.format)
-        patterns = found.mapping.files.get(STORES.name)
-        declared = {"files": array(patterns)} if patterns else {}
-        declared |= {"encoding": quoted(encoding)} if encoding else {}
-        declared |= options_as_toml(options)
-        text = propose_mapping(open_file(options), file.name, options=declared, derives_companies=derives)
+        with data_errors(data):
+            open_file = opener(file, recognizes, encoding)
+            options = find_table_options(open_file, file.format)
+            patterns = found.mapping.files.get(STORES.name)
+            declared = {"files": array(patterns)} if patterns else {}
+            declared |= {"encoding": quoted(encoding)} if encoding else {}
+            declared |= options_as_toml(options)
+            text = propose_mapping(open_file(options), file.name, options=declared, derives_companies=derives)
     except FileError as error:
         raise click.ClickException(str(error.diagnostic(file.name))) from error
-    except OSError as error:
-        raise spool_error(error) from error
     click.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal is
 
 

@@ -19,7 +19,7 @@ from service.access.api_key import is_mistyped, new_key, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.baked_file import FORMAT
-from service.commands.errors import dataset_error, key_file_error, spool_error
+from service.commands.errors import data_errors, dataset_error, key_file_error
 from service.commands.options import (
     SETTINGS,
     SectionedCommand,
@@ -47,7 +47,7 @@ from service.server.listener import (
     raise_descriptor_limit,
     split_address,
 )
-from service.server.log import STANDARD_OUTPUT, checked_access_log, start_log
+from service.server.log import checked_access_log, start_log
 from service.server.process import ServeSetup, run
 from service.settings import ENVIRONMENT_PREFIX, Settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
@@ -166,20 +166,12 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
-    announcement = StartupMessage(
-        public=public,
-        admin=admin,
-        made_key=made_key,
-        has_explorer=not settings.no_explorer,
-        open_to_all=settings.no_auth,
-        to_stderr=settings.access_log == STANDARD_OUTPUT,
-    )
     setup = ServeSetup(
         settings=settings,
         source=source,
         workspace=work,
         keyring=keyring,
-        announcement=announcement,
+        announcement=StartupMessage(settings=settings, public=public, admin=admin, made_key=made_key),
         manager=service_manager(),
     )
     try:
@@ -220,11 +212,12 @@ def _unreadable(source: Source) -> Iterator[str]:
 
     if isinstance(source, FolderSource):
         try:
-            open_container(Path(source.name))
+            with data_errors(Path(source.name)):
+                open_container(Path(source.name))
         except FileError as error:
             yield dataset_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
-        except OSError as error:  # of temporary files for a large archive
-            yield spool_error(error).message
+        except click.ClickException as error:  # of temporary files for a large archive
+            yield error.message
 
 
 def _access_log(settings: Settings) -> ExitStack:

@@ -15,7 +15,7 @@ import msgspec
 from service.baking.baked_file import write_baked
 from service.dataset import InvalidRecords, ReadOptions, Rejected
 from service.loading.dataset import accept, load, notes
-from service.publishing.source import Compiled, Failed, Message, Outcome, Step
+from service.publishing.source import Failed, Fetched, Message, Outcome, Step
 from service.spool import Spools
 
 # Requests have priority over compiling.
@@ -49,7 +49,8 @@ def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint:
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(dataset.summary, tuple(loaded.assumed), tuple(notes(loaded)))
+    assumed, noted = tuple(loaded.assumed), tuple(notes(loaded))
+    return Fetched(fingerprint=fingerprint, summary=dataset.summary, assumed=assumed, notes=noted)
 
 
 def _exit_with_parent() -> None:
@@ -67,7 +68,7 @@ def main(path: str, to: str, invalid: str, fingerprint: str, *options: str) -> N
         Path(to),
         invalid=InvalidRecords(invalid),
         fingerprint=fingerprint,
-        options=ReadOptions.of_arguments(options),
+        options=ReadOptions(*options),
     )
     send(outcome)
 

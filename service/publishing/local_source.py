@@ -23,7 +23,6 @@ from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Reje
 from service.files import Signature, atomic_write, check_regular
 from service.publishing.source import (
     Check,
-    Compiled,
     Failed,
     Fetched,
     InPlace,
@@ -115,12 +114,12 @@ class FolderSource(LocalSource):
                 raise Rejected.by(rejection)
             case Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
-            case Compiled(summary, assumed, notes):
-                return Fetched(fingerprint=fingerprint, summary=summary, assumed=assumed, notes=notes)
+            case Fetched() as fetched:
+                return fetched
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> Outcome:
-        arguments = (str(self._path), str(to), self._invalid.value, fingerprint, *self._options.arguments())
-        command = module_command(_COMPILER, *arguments)
+        options = msgspec.structs.astuple(self._options)
+        command = module_command(_COMPILER, str(self._path), str(to), self._invalid.value, fingerprint, *options)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:

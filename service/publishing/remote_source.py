@@ -159,7 +159,7 @@ class RemoteFolder(RemoteSource):
         super().__init__(url, cache, transport, pauses=pauses)
         self._open = partial(FolderSource, invalid=invalid, timeout=timeout, options=options)
         self._mapping = Path(options.mapping)
-        self._settings = f"{__version__} {invalid} {options.arguments()}"
+        self._settings = f"{__version__} {invalid} {options!r}"
         self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
 
     @property

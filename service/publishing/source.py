@@ -24,7 +24,7 @@ class InPlace(msgspec.Struct, frozen=True):
     signature: Signature
 
 
-class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+class Fetched(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A successful fetch.
 
     fingerprint   of the content of the source; equal fingerprints mean equal data
@@ -106,19 +106,11 @@ class Step(msgspec.Struct, frozen=True, tag=True):
     total: int
 
 
-class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The file is written. What was assumed, and the notes, are lines about the data for the log."""
-
-    summary: Summary
-    assumed: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 class Failed(msgspec.Struct, frozen=True, tag=True):
     """The file could not be written."""
 
     why: str
 
 
-Outcome: TypeAlias = Compiled | Rejection | Failed
+Outcome: TypeAlias = Fetched | Rejection | Failed
 Message: TypeAlias = Step | Outcome

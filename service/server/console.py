@@ -14,6 +14,8 @@ import msgspec
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import Snapshot
 from service.server.listener import UNIX_SCHEME, Listener
+from service.server.log import STANDARD_OUTPUT
+from service.settings import Settings
 
 _SECONDS: Final = 1
 _log = logging.getLogger(__name__)
@@ -62,19 +64,14 @@ def service_manager() -> ServiceManager:
 class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Prints where the service listens and how to call it.
 
-    admin        the address of probes and metrics; without sockets if they are on the public one
-    has_explorer whether the page for people is served
-    made_key     the key, if it was made for this run
-    open_to_all  whether no key is needed
-    to_stderr    whether standard output is used for the access log
+    admin     the address of probes and metrics; without sockets if they are on the public one
+    made_key  the key, if it was made for this run
     """
 
+    settings: Settings
     public: Listener
     admin: Listener
-    has_explorer: bool
     made_key: str | None
-    open_to_all: bool
-    to_stderr: bool
 
     def listening(self) -> None:
         """Print the addresses."""
@@ -87,14 +84,14 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
         self._print(f"Ready: {current.dataset}")
         if self.made_key is not None:
             self._print(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
-        key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
+        key = "" if self.settings.no_auth else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
         url = self.public.url
         path = url.removeprefix(UNIX_SCHEME)
         if path != url:  # a browser cannot open it
             self._print(f"Try: curl {key}--unix-socket {shlex.quote(path)} 'http://localhost/stores?limit=2'")
             return
         self._print(f"Try: curl {key}{shlex.quote(f'{url}/stores?limit=2')}")
-        if self.has_explorer:
+        if not self.settings.no_explorer:
             self._print(f"Explore: {url}/explorer{self._fragment()}")
         self._print(f"Docs: {url}/docs")
 
@@ -104,7 +101,7 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _file(self) -> TextIO:
-        return sys.stderr if self.to_stderr else sys.stdout
+        return sys.stderr if self.settings.access_log == STANDARD_OUTPUT else sys.stdout
 
     def _print(self, line: str) -> None:
         """Print a line. Errors, such as a closed pipe, do not end the service."""

@@ -6,17 +6,11 @@ from subprocess import PIPE, Popen
 import pytest
 
 from service.background import module_command
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
+from service.dataset import InvalidRecords
 from service.publishing import compiler_process
 from service.reading.files.data_signature import data_signature
 from tests.directory import company, store, write_directory
 from tests.program import SECONDS
-
-
-def test_every_option_crosses_to_the_process_by_its_name() -> None:
-    options = ReadOptions(**{name: f"{name}=é\udc80 x" for name in ReadOptions.__struct_fields__})
-    assert ReadOptions.of_arguments(options.arguments()) == options
-    assert ReadOptions.of_arguments(()) == AS_FOUND
 
 
 @pytest.mark.process

@@ -13,6 +13,7 @@ import pytest
 
 from service.server.console import StartupMessage
 from service.server.listener import Listener
+from service.settings import Settings
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
@@ -29,9 +30,7 @@ class Link(Protocol):
 def message() -> Iterator[StartupMessage]:
     with socket.create_server(("127.0.0.1", 0)) as bound:
         listener = Listener((bound,))
-        yield StartupMessage(
-            public=listener, admin=Listener(), has_explorer=True, made_key="sd_1", open_to_all=False, to_stderr=False
-        )
+        yield StartupMessage(settings=Settings(), public=listener, admin=Listener(), made_key="sd_1")
 
 
 @pytest.fixture
@@ -65,4 +64,4 @@ def test_the_link_has_no_other_key(message: StartupMessage, link: Link) -> None:
 
 
 def test_there_is_no_link_to_a_page_that_is_not_served(message: StartupMessage, link: Link) -> None:
-    assert link(msgspec.structs.replace(message, has_explorer=False), terminal=True) == ""
+    assert link(msgspec.structs.replace(message, settings=Settings(no_explorer=True)), terminal=True) == ""

@@ -11,13 +11,11 @@ from msgspec import UNSET, UnsetType
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
     CollectorRegistry,
-    Gauge,
-    Info,
     Metric,
     PlatformCollector,
     generate_latest,
 )
-from prometheus_client.core import InfoMetricFamily
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 
 from service import __version__
@@ -148,20 +146,58 @@ def _probe(body: msgspec.Struct, status: HTTPStatus = HTTPStatus.OK) -> Answer:
 
 METRICS_PATH: Final = "/metrics"
 _UNKNOWN: Final = float("nan")
+# Of the served data: the name without `store_directory_`, the help text and the value.
+_OF_DATA: Final[tuple[tuple[str, str, Callable[[Snapshot], float]], ...]] = (
+    ("stores", "Stores served.", lambda current: len(current.dataset.stores)),
+    ("companies", "Companies served.", lambda current: len(current.dataset.companies)),
+    ("skipped_records", "Invalid records, which are not served.", lambda current: current.dataset.totals.skipped),
+    ("dataset_generation", "Number of data sets served since the run started.", lambda current: current.generation),
+    ("dataset_timestamp_seconds", "When the data was generated.", lambda current: current.dated.timestamp()),
+    ("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp()),
+)
+# Of this process, whether it has data or not.
+_OF_PROCESS: Final[tuple[tuple[str, str, Callable[[SnapshotHolder], float]], ...]] = (
+    (
+        "confirmed_timestamp_seconds",
+        "When the source was last known to hold the served data.",
+        lambda held: _timestamp(held.confirmed_at),
+    ),
+    (
+        "reload_timestamp_seconds",
+        "When the last reload was attempted.",
+        lambda held: _timestamp(held.last_reload.at if held.last_reload else None),
+    ),
+    (
+        "reload_success",
+        "1 if the last reload succeeded, else 0.",
+        lambda held: held.last_reload is not None and held.last_reload.ok,
+    ),
+    ("workers", "Running worker processes.", lambda held: len(held.slot.living())),
+)
 
 
-class _Version(Collector):
-    """The version of the data, as the label of an info metric."""
+class _ServiceMetrics(Collector):
+    """The metrics of the data that this worker serves, and of its source and its key file."""
 
-    def __init__(self, snapshots: SnapshotHolder) -> None:
-        self._snapshots = snapshots
+    def __init__(self, snapshots: SnapshotHolder, key_file_ok: Callable[[], bool] | None) -> None:
+        self._snapshots, self._key_file_ok = snapshots, key_file_ok
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the version, if there is data."""
+        """Yield the metrics; without data those of the data are unknown."""
+        current = self._snapshots.current
+        for name, text, of_data in _OF_DATA:
+            yield GaugeMetricFamily(f"store_directory_{name}", text, _UNKNOWN if current is None else of_data(current))
+        for name, text, of_process in _OF_PROCESS:
+            yield GaugeMetricFamily(f"store_directory_{name}", text, of_process(self._snapshots))
+        if self._key_file_ok is not None:
+            text = "1 if the key file was last read successfully, else 0."
+            yield GaugeMetricFamily("store_directory_key_file_success", text, self._key_file_ok())
         version = InfoMetricFamily("store_directory_dataset", "Version of the served data.")
-        if self._snapshots.current is not None:
-            version.add_metric([], {"version": self._snapshots.current.dataset.version})
-        return iter((version,))
+        if current is not None:
+            version.add_metric([], {"version": current.dataset.version})
+        yield version
+        text, labels = "Version of the program, format of baked files that it reads.", FORMAT.split()[-1]
+        yield InfoMetricFamily("store_directory_build", text, {"version": __version__, "format": labels})
 
 
 def metrics_route(
@@ -173,48 +209,7 @@ def metrics_route(
     """
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
-    registry.register(ProcessMetrics(snapshots.slot))
-
-    def gauge(name: str, help_text: str, value: Callable[[], float]) -> None:
-        Gauge(f"store_directory_{name}", help_text, registry=registry).set_function(value)
-
-    def data_gauge(name: str, help_text: str, value: Callable[[Snapshot], float]) -> None:
-        gauge(name, help_text, lambda: _UNKNOWN if snapshots.current is None else value(snapshots.current))
-
-    data_gauge("stores", "Stores served.", lambda current: len(current.dataset.stores))
-    data_gauge("companies", "Companies served.", lambda current: len(current.dataset.companies))
-    data_gauge(
-        "skipped_records", "Invalid records, which are not served.", lambda current: current.dataset.totals.skipped
-    )
-    data_gauge(
-        "dataset_generation", "Number of data sets served since the run started.", lambda current: current.generation
-    )
-    data_gauge("dataset_timestamp_seconds", "When the data was generated.", lambda current: current.dated.timestamp())
-    data_gauge("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp())
-    gauge(
-        "confirmed_timestamp_seconds",
-        "When the source was last known to hold the served data.",
-        lambda: _timestamp(snapshots.confirmed_at),
-    )
-    gauge(
-        "reload_timestamp_seconds",
-        "When the last reload was attempted.",
-        lambda: _timestamp(snapshots.last_reload.at if snapshots.last_reload else None),
-    )
-    gauge(
-        "reload_success",
-        "1 if the last reload succeeded, else 0.",
-        lambda: float(snapshots.last_reload is not None and snapshots.last_reload.ok),
-    )
-    if key_file_ok is not None:
-        gauge("key_file_success", "1 if the key file was last read successfully, else 0.", key_file_ok)
-    gauge("workers", "Running worker processes.", lambda: len(snapshots.slot.living()))
-    registry.register(_Version(snapshots))
-    build = Info(
-        "store_directory_build", "Version of the program, format of baked files that it reads.", registry=registry
-    )
-    build.info({"version": __version__, "format": FORMAT.split()[-1]})
-    for collector in collectors:
+    for collector in (ProcessMetrics(snapshots.slot), _ServiceMetrics(snapshots, key_file_ok), *collectors):
         registry.register(collector)
 
     def answer(*_: object) -> Answer:
