@@ -27,17 +27,18 @@ from tests.warm import Warm
 PROGRAM = (sys.executable, "-m", "service")
 # When a test that hangs is ended: a machine may be slow, and no test depends on how slow.
 SECONDS = 600
-# Most looks ask the service, which needs the processor time for what is waited for.
-_PAUSE_SECONDS = 0.05
+# Between two looks: first and longest. Most ask the service, which needs the processor time for what is waited for.
+_PAUSES_SECONDS = 0.02, 0.2
 _Found = TypeVar("_Found")
 
 
 def eventually(look: Callable[[], _Found]) -> _Found:
     """Repeat a call until its value is true, and return that; fail after `SECONDS`."""
-    deadline = monotonic() + SECONDS
+    deadline, (pause, longest) = monotonic() + SECONDS, _PAUSES_SECONDS
     while not (found := look()):
         assert monotonic() < deadline, f"after {SECONDS} s it is still {found!r}"
-        sleep(_PAUSE_SECONDS)
+        sleep(pause)
+        pause = min(1.3 * pause, longest)
     return found
 
 

@@ -72,23 +72,21 @@ def test_characters_that_both_or_neither_python_knows_are_served(baked: Baker, n
     assert contents(one) == contents(other)
 
 
-def test_a_character_unknown_to_the_serving_python_is_named_with_the_remedy(baked: Baker) -> None:
-    file = baked(LONG_KNOWN + EMOJI, NEW)
-    assert why(file, OLD) == (
-        f"it has the character U+1F600, which {PYTHON} (Unicode 3.2.0) does not know",
-        f"serve it with a newer Python, or bake it again with {PYTHON}",
-    )
-    read_baked(file, tables=NEW)
-
-
-def test_a_character_unknown_to_the_baking_python_is_named_with_the_remedy(baked: Baker) -> None:
-    file = baked(LONG_KNOWN + EMOJI, OLD)
-    tables = f"{PYTHON} (Unicode {unicodedata.unidata_version})"
-    assert why(file, NEW) == (
-        f"it has the character U+1F600, which {tables} knows, but the Python that baked it did not",
-        f"bake it again with {PYTHON}",
-    )
-    read_baked(file, tables=OLD)
+@pytest.mark.parametrize(
+    ("baking", "serving", "reason", "remedy"),
+    [
+        (NEW, OLD, "which {} (Unicode 3.2.0) does not know", "serve it with a newer Python, or bake it again with {}"),
+        (OLD, NEW, "which {} (Unicode {}) knows, but the Python that baked it did not", "bake it again with {}"),
+    ],
+    ids=["to the serving Python", "to the baking Python"],
+)
+def test_an_unknown_character_is_named_with_the_remedy(
+    baked: Baker, baking: UnicodeTables, serving: UnicodeTables, reason: str, remedy: str
+) -> None:
+    file = baked(LONG_KNOWN + EMOJI, baking)
+    reason = reason.format(PYTHON, unicodedata.unidata_version)
+    assert why(file, serving) == (f"it has the character U+1F600, {reason}", remedy.format(PYTHON))
+    read_baked(file, tables=baking)
 
 
 def test_a_refused_file_is_rejected_with_reason_and_remedy(baked: Baker) -> None:

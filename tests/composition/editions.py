@@ -20,8 +20,8 @@ from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.
-_STORES: Final = 500
-_COMPANIES: Final = 600
+_STORES: Final = 250
+_COMPANIES: Final = 300
 _VARIETY: Final = 16
 # The same names with other meanings: swapped, of other kinds, searched or not.
 RENAMED: Final = attributes(

@@ -41,7 +41,7 @@ _OTHERS: Final = {
 }
 # Requests are sent in waves, several at once. The share of waves in which a service gets a short-lived connection:
 _SHORT_LIVED: Final = 0.15
-_WAVES_PER_RELOAD: Final = 40
+_WAVES_PER_RELOAD: Final = 16
 # The first data set that is dated has this time; each that follows comes so many seconds after the latest one, is not
 # dated (nan), or is what is served already (inf).
 _START: Final = datetime(2024, 5, 31, 8, tzinfo=UTC)

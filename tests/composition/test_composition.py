@@ -9,8 +9,8 @@ from tests.composition.session import run_session
 
 pytestmark = pytest.mark.process
 
-SEED: Final = 2026
-REQUESTS: Final = 4_000
+SEED: Final = 2027
+REQUESTS: Final = 2_000
 
 
 def test_random_requests_get_the_replies_of_the_oracle(tmp_path: Path) -> None:

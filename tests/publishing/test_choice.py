@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.dataset import InvalidRecords, ReadOptions
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
 from service.publishing.choice import choose_source
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.remote_source import RemoteBakedFile, RemoteFolder
@@ -12,8 +12,8 @@ from service.publishing.source import Source
 from tests.run.generations import Generation
 
 
-def choose(text: str, cache: Path) -> Source:
-    return choose_source(text, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=cache)
+def choose(text: str, cache: Path, options: ReadOptions = AS_FOUND) -> Source:
+    return choose_source(text, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=cache, options=options)
 
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path
     for data in (str(baked), "https://origin.example/set.baked"):
         for options in (ReadOptions(mapping="overture"), ReadOptions(encoding="cp1252")):
             with pytest.raises(ValueError, match="--mapping and --encoding are for data files"):
-                choose_source(data, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=tmp_path, options=options)
+                choose(data, tmp_path, options)
 
 
 @pytest.mark.parametrize("scheme", ["ftp", "FTP", "sftp", "file", "git+ssh", "s3a"])
@@ -68,13 +68,7 @@ def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
 ) -> None:
     for options in (ReadOptions(), ReadOptions(mapping="overture")):
         with pytest.raises(ValueError, match="bake the data first") as caught:
-            choose_source(
-                f"http://user:hunter2@host{path}",
-                invalid=InvalidRecords.REFUSE,
-                compile_timeout=60,
-                cache=tmp_path,
-                options=options,
-            )
+            choose(f"http://user:hunter2@host{path}", tmp_path, options)
         assert f", `{command}{options}`, and " in str(caught.value)
         assert "hunter2" not in str(caught.value)
 
@@ -106,10 +100,7 @@ def test_a_url_that_ends_with_a_slash_or_a_manifest_is_that_of_a_folder(tmp_path
 def test_data_files_in_a_folder_at_a_url_are_read_with_options(tmp_path: Path) -> None:
     (tmp_path / "mapping.toml").touch()
     options = ReadOptions(mapping=str(tmp_path / "mapping.toml"), encoding="cp1252")
-    source = choose_source(
-        "http://host/a/", invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=tmp_path, options=options
-    )
-    assert tmp_path in source.watched
+    assert tmp_path in choose("http://host/a/", tmp_path, options).watched
 
 
 @pytest.mark.parametrize(

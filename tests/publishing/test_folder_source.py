@@ -8,12 +8,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.background import silent
+from service.background import Progress, silent
 from service.baking.baked_file import load_baked
-from service.dataset import InvalidRecords, ReadOptions, Rejected, Safeguards
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected, Safeguards
 from service.loading.dataset import load
 from service.publishing.local_source import FolderSource
-from service.publishing.source import Check, Fetched, Unavailable
+from service.publishing.source import Fetched, Unavailable
 from tests.baking.random_datasets import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
@@ -35,12 +35,16 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "fetched.baked"
 
 
-async def fetch(
-    folder: Path, to: Path, known: str = "", *, invalid: InvalidRecords = InvalidRecords.REFUSE, check: Check = CHECK
-) -> Fetched | None:
-    source = FolderSource(folder, invalid=invalid, timeout=SECONDS)
+def folder_source(
+    data: Path, options: ReadOptions = AS_FOUND, *, invalid: InvalidRecords = InvalidRecords.REFUSE
+) -> FolderSource:
+    return FolderSource(data, invalid=invalid, timeout=SECONDS, options=options)
+
+
+async def fetch(source: FolderSource | Path, to: Path, known: str = "") -> Fetched | None:
+    made = folder_source(source) if isinstance(source, Path) else source
     async with asyncio.timeout(SECONDS):
-        return await source.fetch(to, known=known, check=check, progress=silent)
+        return await made.fetch(to, known=known, check=CHECK, progress=silent)
 
 
 async def compiler() -> int:
@@ -54,9 +58,8 @@ async def test_the_compiled_data_equals_that_of_the_files_and_an_unchanged_folde
     folder: Path, to: Path
 ) -> None:
     steps: list[str] = []
-    fetched = await FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS).fetch(
-        to, known="", check=CHECK, progress=lambda step, *_: steps.append(step)
-    )
+    progress: Progress = lambda step, *_: steps.append(step)  # noqa: E731 - of one line
+    fetched = await folder_source(folder).fetch(to, known="", check=CHECK, progress=progress)
     assert fetched is not None
     expected = load(folder).dataset
     assert expected is not None
@@ -74,7 +77,7 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     skip = "`--invalid skip` skips invalid records"
     assert caught.value.rejection.hint == f"`store-directory check {folder}` reports every error; {skip}"
     assert not await asyncio.to_thread(to.exists)
-    fetched = await fetch(folder, to, invalid=InvalidRecords.SKIP)
+    fetched = await fetch(folder_source(folder, invalid=InvalidRecords.SKIP), to)
     assert fetched is not None
     assert fetched.notes[0] == "skipped 1 invalid record"
     assert fetched.notes[1].startswith("missing: 4 errors, the first: stores.json:1: ")
@@ -146,42 +149,27 @@ async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_
 ) -> None:
     stores = b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,K\xf6ln,DE\n"
     for name, content in (("filialen.csv", stores), ("data.zip", zipped({"filialen.csv": stores}))):
-        source = FolderSource(
-            await asyncio.to_thread(written, tmp_path / name, content),
-            invalid=InvalidRecords.REFUSE,
-            timeout=SECONDS,
-            options=ReadOptions(encoding="windows-1252"),
-        )
-        async with asyncio.timeout(SECONDS):
-            fetched = await source.fetch(to, known="", check=CHECK, progress=silent)
+        put(content, tmp_path / name)
+        fetched = await fetch(folder_source(tmp_path / name, ReadOptions(encoding="windows-1252")), to)
         assert fetched is not None
         assert fetched.assumed == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
         assert fetched.summary.totals.companies == 1
         assert "Köln".encode() in bytes(load_baked(to).stores.rows[0])
 
 
-def written(file: Path, content: bytes) -> Path:
-    file.write_bytes(content)
-    return file
-
-
-@pytest.mark.parametrize("place", ["data/mapping.toml", "mappings/mapping.toml"])
-async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it_is(
-    tmp_path: Path, to: Path, place: str
-) -> None:
-    data, mapping = tmp_path / "data", tmp_path / place
+async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it_is(tmp_path: Path, to: Path) -> None:
+    data, mapping = tmp_path / "data", tmp_path / "mappings" / "mapping.toml"
     for folder in (data, mapping.parent):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir()
     put(b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n", data / "stores.csv")
     put(b'[companies]\nfrom = "stores"\n', mapping)
-    options = ReadOptions(mapping="" if mapping.parent == data else str(mapping))
-    source = FolderSource(data, invalid=InvalidRecords.REFUSE, timeout=SECONDS, options=options)
+    source = folder_source(data, ReadOptions(mapping=str(mapping)))
     assert set(source.watched) >= {data, mapping.parent}
-    async with asyncio.timeout(SECONDS):
-        fetched = await source.fetch(to, known="", check=CHECK, progress=silent)
-        assert fetched is not None
-        assert await source.fetch(to, known=fetched.fingerprint, check=CHECK, progress=silent) is None
-        put(b"[companies", mapping)
+    fetched = await fetch(source, to)
+    assert fetched is not None
+    assert await fetch(source, to, fetched.fingerprint) is None
+    for wrong, where, options in ((mapping, data, str(mapping)), (data / "mapping.toml", data, "")):
+        put(b"[companies", wrong)
         with pytest.raises(Rejected, match=r"mapping\.toml: not valid TOML") as caught:
-            await source.fetch(to, known=fetched.fingerprint, check=CHECK, progress=silent)
-    assert caught.value.rejection.fingerprint != fetched.fingerprint
+            await fetch(folder_source(where, ReadOptions(mapping=options)), to, fetched.fingerprint)
+        assert caught.value.rejection.fingerprint != fetched.fingerprint

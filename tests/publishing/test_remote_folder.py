@@ -77,20 +77,23 @@ def asked(folder: FakeTransport, name: str) -> int:
 
 @pytest.mark.process
 async def test_what_the_manifest_lists_is_compiled_and_followed(fetcher: FolderFetcher, folder: FakeTransport) -> None:
-    folder.files["mapping.toml"] = FakeTransport(b"not listed")
+    folder.files["other.toml"] = FakeTransport(b"not listed")
     known, name = await fetcher.names()
     assert (fetcher.source.name, name) == (NAME, FIRST.name)
     assert {step for step, _, _ in fetcher.steps} > {f"Fetching {NAME}{STORES}", "Indexing stores"}
-    assert asked(folder, "mapping.toml") == 0
+    assert asked(folder, "other.toml") == 0
     assert list(fetcher.to.parent.glob("*.download")) == []
 
     assert await fetcher.fetch(known) is None
     assert folder.files[MANIFEST].asked[1:] == [folder.files[MANIFEST].tag]
     assert (asked(folder, STORES), fetcher.to.exists()) == (1, False)
 
-    hold(folder, SECOND.files())
+    mapping = b'[stores.fields]\nname = { constant = "mapped" }\n'
+    listed = b'"files":{"mapping.toml":{"sha256":"%b"},' % sha256(mapping).hexdigest().encode()
+    manifest = SECOND.files()[MANIFEST].replace(b'"files":{', listed)
+    hold(folder, SECOND.files() | {"mapping.toml": mapping, MANIFEST: manifest})
     changed, name = await fetcher.names(known)
-    assert (changed != known, name) == (True, SECOND.name)
+    assert (changed != known, name) == (True, "mapped")
     folder.files[MANIFEST].tag = ""  # the same content is known without a validator, too
     assert await fetcher.fetch(changed) is None
     assert asked(folder, STORES) == 2
@@ -114,21 +117,13 @@ async def test_a_start_serves_the_last_good_copy_and_compiles_nothing_that_did_n
 
 
 @pytest.mark.process
-async def test_a_mapping_that_the_manifest_lists_is_used(fetcher: FolderFetcher, folder: FakeTransport) -> None:
-    mapping = b'[stores.fields]\nname = { constant = "mapped" }\n'
-    listed = b'"files":{"mapping.toml":{"sha256":"%b"},' % sha256(mapping).hexdigest().encode()
-    hold(folder, {"mapping.toml": mapping, MANIFEST: FIRST.files()[MANIFEST].replace(b'"files":{', listed)})
-    assert (await fetcher.names())[1] == "mapped"
-
-
-@pytest.mark.process
 async def test_a_mapping_on_this_machine_is_used_and_its_change_followed(tmp_path: Path) -> None:
     mapping = tmp_path / "mapping.toml"
-    mapping.write_text('[stores.fields]\nname = "name"\n')
+    mapping.write_text('[stores.fields]\nname = { constant = "mapped" }\n')
     fetcher = FolderFetcher(holding(FIRST.files()), tmp_path, mapping=str(mapping))
     assert tmp_path in fetcher.source.watched
     known, name = await fetcher.names()
-    assert name == FIRST.name
+    assert name == "mapped"
     assert await fetcher.fetch(known) is None
     mapping.write_text('[stores.fields]\nname = "no such member"\n')
     with pytest.raises(Rejected, match="no such member"):
@@ -182,7 +177,7 @@ async def test_a_file_that_is_not_as_listed_is_fetched_again_and_never_compiled(
 
 
 @pytest.mark.process
-async def test_files_that_are_replaced_before_their_manifest_are_fetched_once_it_is(
+async def test_files_that_are_replaced_before_or_after_their_manifest_are_fetched_once_they_match(
     fetcher: FolderFetcher, folder: FakeTransport
 ) -> None:
     known, _ = await fetcher.names()
@@ -191,18 +186,9 @@ async def test_files_that_are_replaced_before_their_manifest_are_fetched_once_it
     assert await fetcher.fetch(known) is None
     folder.files[MANIFEST].will(failing(Unavailable("503 Service Unavailable")))
     assert await fetcher.unavailable(known) == f"{MANIFEST}: 503 Service Unavailable"
-    hold(folder, files)
-    assert (await fetcher.names(known))[1] == SECOND.name
-
-
-@pytest.mark.process
-async def test_files_that_are_replaced_after_their_manifest_are_fetched_once_they_match(
-    fetcher: FolderFetcher, folder: FakeTransport
-) -> None:
-    known, _ = await fetcher.names()
-    hold(folder, {MANIFEST: SECOND.files()[MANIFEST]})
+    hold(folder, FIRST.files() | {MANIFEST: files[MANIFEST]})
     assert "does not match" in await fetcher.unavailable(known)
-    hold(folder, SECOND.files())
+    hold(folder, files)
     assert (await fetcher.names(known))[1] == SECOND.name
 
 

@@ -19,7 +19,7 @@ from tests.run.generations import Generation
 # Fields of a line of /proc/net/tcp.
 _LOCAL, _REMOTE, _INODE = 1, 2, 9
 # Between two requests: what the tests look for lasts longer, and the service needs the processor time.
-_PAUSE_SECONDS = 0.02
+_PAUSE_SECONDS = 0.05
 _TARGETS = ("/stores", "/companies/acme", "/companies")
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.process
 STORES = 10_000
 TARGET = "/stores?limit=1"
 LOADING = b'{"status":"loading"'
-REQUESTS = 100
+REQUESTS = 50
 ADMIN = ("--admin", "127.0.0.1:0")
 
 

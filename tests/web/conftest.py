@@ -14,10 +14,12 @@ from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.loaded import Data, accepted, serve
-from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer, authentication
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, WITH_ADMIN, Client, ServiceServer, authentication
 
 # Returns a client of a service with changes to `DEFAULTS`; serves `data` unless a snapshot is served.
 SiteClient = Callable[..., Awaitable[Client]]
+# Returns clients of the public and of the admin listener of a service with these keys and changes to `WITH_ADMIN`.
+Listeners = Callable[..., Awaitable[tuple[Client, Client]]]
 
 
 @pytest.fixture
@@ -57,6 +59,17 @@ def site_client(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpCl
             await serve(snapshots, data)
         site = make_site(snapshots, authentication([KEY]) if not settings.no_auth else no_authentication, settings)
         return await aiohttp_client(ServiceServer(site.public))
+
+    return make
+
+
+@pytest.fixture
+async def listeners(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> Listeners:
+    async def make(*keys: str, **changes: Any) -> tuple[Client, Client]:
+        await serve(snapshots, data)
+        site = make_site(snapshots, authentication(keys or [KEY]), msgspec.structs.replace(WITH_ADMIN, **changes))
+        assert site.admin is not None
+        return await aiohttp_client(ServiceServer(site.public)), await aiohttp_client(ServiceServer(site.admin))
 
     return make
 

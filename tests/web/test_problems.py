@@ -9,7 +9,7 @@ import pytest
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Publication
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
-from tests.web.live import Client, stable_fields
+from tests.web.live import KEY, Client, stable_fields
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
 PROBLEM = "application/problem+json"
@@ -113,15 +113,21 @@ async def test_a_503_during_loading_is_a_problem(loading_client: Client) -> None
     assert answer.headers["Retry-After"] == "1"
 
 
-async def test_an_internal_error_is_a_problem_without_details(client: Client, snapshots: SnapshotHolder) -> None:
+async def test_an_internal_error_is_a_problem_with_details_only_in_the_log(
+    client: Client, snapshots: SnapshotHolder, caplog: pytest.LogCaptureFixture
+) -> None:
     assert snapshots.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
     await snapshots.swap(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
-    answer = await ask(client, "/stores", ACCEPT_PROBLEM)
+    answer = await ask(client, "/stores?city=secret", ACCEPT_PROBLEM)
     check_problem(answer, 500)
     assert answer.json()["detail"] == "Internal Server Error"
-    check_plain(await ask(client, "/stores"), 500)
+    plain = await ask(client, "/stores")
+    check_plain(plain, 500)
+    assert plain.json() == {"detail": "Internal Server Error"}
+    assert "'NoneType' object has no attribute" in caplog.text
+    assert not any(secret in caplog.text for secret in ("secret", KEY))
 
 
 async def test_a_413_is_a_problem(client: Client) -> None:

@@ -38,13 +38,6 @@ async def test_the_connection_closes_after_the_last_response(
     assert connection is None or connection in head + b"\r\n"
 
 
-async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> None:
-    keep_alive = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
-    answers = await exchange(client, keep_alive + request("GET /companies/acme HTTP/1.0"))
-    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
-    assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
-
-
 async def test_a_response_has_its_date(client: Client) -> None:
     before = int(time())
     response = await client.get("/health")

@@ -17,13 +17,6 @@ async def test_cache_control_applies_to_responses_with_data_only(site_client: Si
     assert (await ask(client, "/openapi.json")).headers["Cache-Control"] == "no-cache"
 
 
-async def test_without_keys_vary_does_not_name_the_key(site_client: SiteClient) -> None:
-    client = await site_client(no_auth=True)
-    for target in ("/stores", "/companies/acme"):
-        vary = (await ask(client, target, key="")).listed("Vary") - {"accept"}
-        assert vary == {"accept-encoding", "prefer", "x-dataset-version"}
-
-
 @pytest.mark.parametrize(
     ("text", "origin"),
     [

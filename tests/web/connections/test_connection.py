@@ -4,9 +4,10 @@ import asyncio
 import logging
 
 import pytest
+from hypothesis import given, strategies as st
 
 from service.model.errors import NotFound
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits, State
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits, LogThrottle, State
 from service.web.http.request import Request
 from service.web.http.response import Answer, Response
 from service.web.pipeline.counters import Event
@@ -142,6 +143,13 @@ async def test_malformed_requests_are_logged_once_a_minute_with_the_number_suppr
         await wires[3].send(b"NONSENSE\r\n\r\n")
     message = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
     assert [record.message for record in caplog.records] == [message, f"{message} (2 more since the last line)"]
+
+
+@given(st.lists(st.floats(0, 1000)))
+def test_every_message_is_admitted_or_counted(moments: list[float]) -> None:
+    throttle = LogThrottle(10)
+    admitted = [throttle.admit(now) for now in [*sorted(moments), 5000]]
+    assert sum(1 + suppressed for suppressed in admitted if suppressed is not None) == len(admitted)
 
 
 async def test_no_response_is_sent_after_the_client_disconnects() -> None:

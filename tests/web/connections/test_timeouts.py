@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.dataset import Dataset
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_BODY_BYTES, Limits, State, TimeoutSweep, unsent_bytes
 from service.web.pipeline.counters import Event
-from tests.directory import company, store, write_directory
-from tests.loaded import serve
+from tests.directory import store, write_directory
+from tests.loaded import accepted, serve
 from tests.program import SECONDS
 from tests.web.connections import harness
 from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
@@ -101,11 +102,15 @@ async def test_a_sweep_checks_each_connection_once_in_batches() -> None:
 # With real sockets: the same in short, and the part of the system.
 
 
-@pytest.fixture
-async def snapshots(tmp_path: Path) -> SnapshotHolder:
-    snapshots = SnapshotHolder()
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     stores = [store(f"s{number}", name="x" * 3000) for number in range(1000)]
-    await serve(snapshots, write_directory(tmp_path / "data", stores, [company("acme")]))
+    return accepted(write_directory(tmp_path_factory.mktemp("data"), stores))
+
+
+@pytest.fixture
+async def snapshots(data: Dataset) -> SnapshotHolder:
+    await serve(snapshots := SnapshotHolder(), data)
     return snapshots
 
 

@@ -11,7 +11,8 @@ from service.publishing.worker_slots import WorkerSlots
 from service.publishing.workspace import Reload
 from service.web.site import make_site
 from tests.loaded import Data, serve
-from tests.web.live import DEFAULTS, HEADERS, KEY, WITH_ADMIN, Client, ServiceServer, authentication
+from tests.web.conftest import Listeners
+from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -117,14 +118,8 @@ async def test_while_draining_each_response_closes_its_connection(client: Client
         assert (await client.get(path, headers=HEADERS)).headers["Connection"] == "close"
 
 
-async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
-    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
-    site = make_site(snapshots, authentication([KEY]), WITH_ADMIN)
-    assert site.admin is not None
-    public: Client = await aiohttp_client(ServiceServer(site.public))
-    admin: Client = await aiohttp_client(ServiceServer(site.admin))
+async def test_the_admin_listener_has_probes_and_metrics_without_a_key(listeners: Listeners) -> None:
+    public, admin = await listeners()
     for path in ("/health", "/ready", "/metrics"):
         assert (await public.get(path, headers=HEADERS)).status == 404
         assert (await admin.get(path)).status == 200

@@ -8,12 +8,7 @@ from service import __version__
 from service.baking.baked_file import FORMAT
 from tests.web.live import HEADERS, Client, ask
 
-
-async def ids(client: Client, query: str, *, of: str = "stores") -> list[str]:
-    response = await client.get(f"/{of}?{query}", headers=HEADERS)
-    assert response.status == 200, await response.text()
-    key = "store_id" if of == "stores" else "company_id"
-    return [record[key] for record in (await response.json())["data"]]
+NEAR = "near=43.65,-79.38"
 
 
 @pytest.mark.parametrize(
@@ -52,10 +47,44 @@ async def test_metrics_have_the_version_of_the_program_and_the_format_that_it_re
         ("sort_by=updated_at&sort_order=desc", ["s3", "s1", "s4", "s2"]),
         ("sort_order=desc", ["s1", "s4", "s2", "s3"]),
         ("city=a;b&unknown=1", []),
+        (NEAR, ["s1", "s2", "s4", "s3"]),
+        (f"{NEAR}&sort_order=desc", ["s1", "s3", "s4", "s2"]),
+        (f"{NEAR}&sort_by=city", ["s4", "s2", "s1", "s3"]),
+        (f"{NEAR}&radius=5787.7", []),
+        (f"{NEAR}&radius=5787.8", ["s1"]),
+        ("bbox=-79.4,43.7,-79.4,43.7", ["s1"]),
+        ("bbox=-79.3,43,-79.5,44", []),
+        ("q=first", ["s1"]),
+        ("q=MAIN+orebr", ["s3"]),
+        ("q=montreal", ["s4"]),
+        ("q=h2x1y4", ["s4"]),
+        ("q=main+acme+exa", ["s2", "s4", "s1"]),
+        ("q=mai+s", []),
+        ("q=mai+", []),
+        ("q=!!&near=&radius=null&bbox=+", ["s2", "s4", "s1", "s3"]),
+        (f"{NEAR}&q=main&city=ottawa&city=toronto", ["s1", "s2"]),
     ],
 )
-async def test_stores_are_filtered_and_sorted(client: Client, query: str, found: list[str]) -> None:
-    assert await ids(client, query) == found
+async def test_stores_are_filtered_found_by_place_and_words_and_sorted(
+    client: Client, query: str, found: list[str]
+) -> None:
+    page = await (await client.get(f"/stores?{query}", headers=HEADERS)).json()
+    assert ([store["store_id"] for store in page["data"]], page["total_count"]) == (found, len(found))
+
+
+async def test_companies_are_found_by_words(client: Client) -> None:
+    page = await (await client.get("/companies?q=example+ac", headers=HEADERS)).json()
+    assert [company["company_id"] for company in page["data"]] == ["acme"]
+
+
+async def test_the_distance_is_the_last_member_and_the_sort_order_is_by_it(client: Client) -> None:
+    page = await (await client.get(f"/stores?{NEAR}", headers=HEADERS)).json()
+    assert page["sort_by"] == "distance"
+    assert [list(store)[-1] for store in page["data"]] == ["distance"] * 4
+    assert [store["distance"] for store in page["data"]] == [5787.8, None, None, None]
+    page = await (await client.get(f"/stores?{NEAR}&fields=distance,store_id&limit=1", headers=HEADERS)).json()
+    assert page["data"] == [{"store_id": "s1", "distance": 5787.8}]
+    assert "distance" not in (await (await client.get("/stores", headers=HEADERS)).json())["data"][0]
 
 
 @pytest.mark.parametrize("page_num", ["2", "99999999999999999999", "9" * 4300])

@@ -1,13 +1,9 @@
 """/: browsers are redirected to a page, other clients get the paths."""
 
 import pytest
-from pytest_aiohttp import AiohttpClient
 
-from service.publishing.snapshot import SnapshotHolder
-from service.web.pipeline.auth import no_authentication
-from service.web.site import make_site
-from tests.web.conftest import SiteClient
-from tests.web.live import WITH_ADMIN, Client, ServiceServer
+from tests.web.conftest import Listeners, SiteClient
+from tests.web.live import Client
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
@@ -47,9 +43,7 @@ async def test_head_answers_like_get(client: Client) -> None:
     assert (response.status, response.headers["Location"]) == (307, "explorer")
 
 
-@pytest.mark.parametrize("path", ["/", "/explorer", "/explorer/page.js"])
-async def test_the_admin_listener_has_neither(aiohttp_client: AiohttpClient, path: str) -> None:
-    site = make_site(SnapshotHolder(), no_authentication, WITH_ADMIN)
-    assert site.admin is not None
-    admin: Client = await aiohttp_client(ServiceServer(site.admin))
-    assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404
+async def test_the_admin_listener_has_neither(listeners: Listeners) -> None:
+    _, admin = await listeners()
+    for path in ("/", "/explorer", "/explorer/page.js"):
+        assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404

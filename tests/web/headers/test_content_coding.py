@@ -10,8 +10,10 @@ import brotli
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from service.dataset import Dataset
 from service.publishing.snapshot import SnapshotHolder
 from service.web.http import content_coding
+from tests.baking.random_datasets import loaded
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
@@ -90,9 +92,9 @@ def members() -> st.SearchStrategy[list[str]]:
     return st.tuples(weighted, others).flatmap(lambda both: st.permutations([*both[0], *both[1]]))
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "data", STORES)
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return loaded(write_directory(tmp_path_factory.mktemp("data"), STORES))
 
 
 @settings(max_examples=100)
@@ -136,11 +138,10 @@ async def test_a_short_response_is_plain_even_if_it_was_sent_encoded_before(clie
 
 @pytest.mark.parametrize("missing", [1, 0])
 async def test_a_body_is_encoded_from_1024_bytes_on(
-    client: Client, snapshots: SnapshotHolder, data: Path, missing: int
+    client: Client, snapshots: SnapshotHolder, tmp_path: Path, missing: int
 ) -> None:
     bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
-    write_directory(data, [], [company(name="x" * (MIN_BYTES - missing - bare))])
-    await serve(snapshots, data)
+    await serve(snapshots, write_directory(tmp_path, [], [company(name="x" * (MIN_BYTES - missing - bare))]))
     answer = await ask(client, "/companies/acme", "Accept-Encoding: gzip")
     assert len(answer.plain) == MIN_BYTES - missing
     assert answer.coding == ("identity" if missing else "gzip")

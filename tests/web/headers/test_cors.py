@@ -2,15 +2,10 @@
 
 from itertools import product
 
-import msgspec
 import pytest
-from pytest_aiohttp import AiohttpClient
 
-from service.publishing.snapshot import SnapshotHolder
-from service.web.site import make_site
-from tests.loaded import Data, serve
-from tests.web.conftest import SiteClient
-from tests.web.live import KEY, WITH_ADMIN, Client, ServiceServer, authentication
+from tests.web.conftest import Listeners, SiteClient
+from tests.web.live import Client
 from tests.web.reply import Reply, RequestSpec, ask
 
 LISTED = ("https://a.example", "http://b.example:8081")
@@ -167,14 +162,9 @@ async def test_vary_names_every_field_that_a_response_depends_on(
         assert (await ask(site, "/openapi.json")).listed("Vary") == {"accept-encoding"} | more & {"origin"}
 
 
-async def test_the_admin_listener_has_no_cors(
-    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
+async def test_the_admin_listener_has_no_cors(listeners: Listeners) -> None:
     for origins in (("*",), LISTED):
-        site = make_site(snapshots, authentication([KEY]), msgspec.structs.replace(WITH_ADMIN, cors_origin=origins))
-        assert site.admin is not None
-        admin: Client = await aiohttp_client(ServiceServer(site.admin))
+        _, admin = await listeners(cors_origin=origins)
         for target in ("/health", "/ready", "/metrics", "/nope"):
             answer = await ask(admin, target, ORIGIN)
             assert cors_fields(answer) == set()

@@ -1,12 +1,9 @@
 """The link from an error to the documentation (RFC 8288), and the icon that browsers request."""
 
 import pytest
-from pytest_aiohttp import AiohttpClient
 
-from service.publishing.snapshot import SnapshotHolder
-from service.web.site import make_site
-from tests.loaded import Data, serve
-from tests.web.live import KEY, WITH_ADMIN, Client, ServiceServer, authentication
+from tests.web.conftest import Listeners
+from tests.web.live import Client
 from tests.web.reply import RequestSpec, ask, ask_all, request
 
 HELP = '</docs>; rel="help"'
@@ -36,10 +33,6 @@ async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Clien
     assert reply.headers.getall("Link") == [HELP]
 
 
-async def test_the_link_leads_to_the_page(client: Client) -> None:
-    assert (await client.get("/docs")).headers["Content-Type"] == "text/html; charset=utf-8"
-
-
 @pytest.mark.parametrize("method", ["DELETE", "BREW"])
 async def test_an_unknown_method_has_the_same_link(client: Client, method: str) -> None:
     (reply,) = await ask_all(client, request("/a/b", "Connection: close", method=method))
@@ -51,14 +44,8 @@ async def test_other_responses_have_no_help_link(client: Client, spec: RequestSp
     assert "help" not in (await spec.send(client)).headers.get("Link", "")
 
 
-async def test_the_admin_listener_has_no_help_link(
-    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
-    site = make_site(snapshots, authentication([KEY]), WITH_ADMIN)
-    assert site.admin is not None
-    admin: Client = await aiohttp_client(ServiceServer(site.admin))
-    public: Client = await aiohttp_client(ServiceServer(site.public))
+async def test_the_admin_listener_has_no_help_link(listeners: Listeners) -> None:
+    public, admin = await listeners()
     assert "Link" not in (await ask(admin, "/stores", key="")).headers
     assert (await ask(public, "/stores", key="")).headers["Link"] == HELP
     assert (await ask(public, "/health", key="")).headers["Link"] == HELP

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
-from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
 from service.web.pipeline.counters import KeyCounters
 from service.web.site import make_site
-from tests.loaded import Data, serve
-from tests.web.live import DEFAULTS, WITH_ADMIN, Client, ServiceServer, authentication
+from tests.web.conftest import Listeners
+from tests.web.live import WITH_ADMIN, Client, authentication
 
 _NAME = "store_directory_key_requests_total"
 
@@ -75,20 +74,13 @@ def test_all_counts_fit_into_a_slot() -> None:
     assert lengths < SLOT_BYTES
 
 
-async def test_only_the_admin_listener_has_counters_by_key(
-    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
-    site = make_site(snapshots, authentication(["one", "two"]), WITH_ADMIN)
-    assert site.admin is not None
-    public: Client = await aiohttp_client(ServiceServer(site.public))
-    admin: Client = await aiohttp_client(ServiceServer(site.admin))
+async def test_only_the_admin_listener_has_counters_by_key(listeners: Listeners, client: Client) -> None:
+    public, admin = await listeners("one", "two")
     for key, target in (("two", "/stores"), ("two", "/stores?limit=0"), ("wrong", "/stores"), ("one", "/docs")):
         async with public.get(target, headers={"x-api-key": key}):
             pass
     async with admin.get("/metrics") as response:
         lines = [line for line in (await response.text()).splitlines() if line.startswith(_NAME)]
     assert lines == [f'{_NAME}{{key="key 2",result="answered"}} 2.0']
-    alone: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication(["one"]), DEFAULTS).public))
-    async with alone.get("/metrics") as response:
+    async with client.get("/metrics") as response:
         assert _NAME not in await response.text()
