@@ -126,6 +126,8 @@ def read_baked(
     if not checked:
         for each in mapped:
             each.check(progress)
+    for table in (stores, companies):
+        table.prepare()
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
     return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of, schema)
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowBitmap, RowList, unpack
-from service.engine.conditions import Predicate
+from service.engine.columns.selection import RowBitmap, RowList, bit_positions
 from service.engine.row_json import decode_rows, members
-from service.engine.select import are_many, common_filters, intersection, matching_rows
+from service.engine.select import are_many, matching_rows
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold
@@ -25,8 +24,6 @@ from service.model.query import ALL_ROWS, Criteria
 _Numbers: TypeAlias = NDArray[np.integer]
 # If more than this part of the rows match, those that do not are counted instead.
 _MOST: Final = 0.6
-# The bitmaps that are added to those cached for the facets of one request.
-_MOST_ADDED: Final = 1
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
 # The spellings of all values of a field are kept if they are at most as many.
@@ -43,7 +40,6 @@ class Matches:
 
     def __init__(self, table: Table, criteria: Criteria) -> None:
         self._table, self._criteria = table, criteria
-        self._most_added = _MOST_ADDED
 
     def facet(self, name: str) -> msgspec.Raw:
         """Return the `Facet` of a field as JSON. Recent facets are cached."""
@@ -58,42 +54,20 @@ class Matches:
 
     def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:
         """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
-        column = self._table.columns[name]
-        if self._total < column.null_code and not are_many(self._total, self._table):
-            spend(self._total)
-            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
-        return None, self._count_all(name)
-
-    def _count_all(self, name: str) -> _Numbers:
-        """Return how often each value of a field occurs, by code."""
-        column = self._table.columns[name]
+        column, total = self._table.columns[name], self._total
         if self._criteria == ALL_ROWS:
-            return np.diff(column.starts)
-        if are_many(self._total, self._table) and (bitmap := self._by_value(name)) is not None:
-            return np.diff(bitmap.ranks(column.starts))
-        if self._total <= _MOST * len(self._table):
-            return _count_codes(column, self._rows)
-        return np.diff(column.starts) - _count_codes(column, self._others)
-
-    def _by_value(self, name: str) -> RowBitmap | None:
-        """Return the matching rows by position in the order of a field, if bitmaps in this order are cached."""
-        if self._filters is None:
-            return None
-        bitmap, added = intersection(self._table, self._filters, name, most_added=self._most_added)
-        self._most_added -= added
-        return bitmap
-
-    @cached_property
-    def _filters(self) -> list[Predicate] | None:
-        """The conditions as filters on common values; None if there are others."""
-        return common_filters(self._table, self._criteria)
+            return None, np.diff(column.starts)
+        if total < column.null_code and not are_many(total, self._table):
+            spend(total)
+            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
+        if total <= _MOST * len(self._table):
+            return None, _count_codes(column, self._rows)
+        return None, np.diff(column.starts) - _count_codes(column, self._others)
 
     @cached_property
     def _total(self) -> int:
         """The number of matching rows."""
-        if self._criteria == ALL_ROWS:
-            return len(self._table)
-        return self._matches.count
+        return len(self._table) if self._criteria == ALL_ROWS else self._matches.total
 
     @cached_property
     def _matches(self) -> RowList | RowBitmap:
@@ -102,22 +76,15 @@ class Matches:
     @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
-        return self._matches.rows if isinstance(self._matches, RowList) else self._mask.nonzero()[0]
+        return self._matches.rows if isinstance(self._matches, RowList) else bit_positions(self._matches.bitmap)
 
     @cached_property
     def _others(self) -> _Numbers:
         """The rows that do not match, ascending."""
-        return (~self._mask).nonzero()[0]
-
-    @cached_property
-    def _mask(self) -> NDArray[np.bool_]:
-        """For each row whether it matches."""
         spend(len(self._table))
-        if isinstance(self._matches, RowBitmap):
-            return unpack(self._matches.bitmap, len(self._table))
-        mask = np.zeros(len(self._table), np.bool_)
-        mask[self._matches.rows] = True
-        return mask
+        others = np.ones(len(self._table), np.bool_)
+        others[self._rows] = False
+        return others.nonzero()[0]
 
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:

@@ -10,8 +10,7 @@ from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowList, Selection
 from service.engine.facets import Matches
-from service.engine.geography.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
-from service.engine.geography.distance_order import NearestRows
+from service.engine.geography.clusters import Clusters, cluster
 from service.engine.geography.grid import Positions
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.row_csv import header, lines
@@ -77,8 +76,8 @@ def _distances(table: Table, query: Query, order: Selection, span: range, rows: 
     """Return the distances of rows if the query wants them: from their order if it knows them."""
     if query.fields and not shows_distances(query):
         return None
-    known = order.distances(span) if isinstance(order, NearestRows) and not query.descending else None
-    return known or distances(table, query, rows)
+    known = order.metres[span.start : span.stop] if isinstance(order, RowList) and not query.descending else ()
+    return known if len(known) == len(span) else distances(table, query, rows)
 
 
 Pieces = Iterator[bytes | memoryview]
@@ -149,14 +148,9 @@ def _properties(table: Table, clusters: Clusters, single: Positions) -> list[byt
 
 
 def _clusters(table: Table, query: Query) -> Clusters:
-    """Return the clusters. The matching rows are cached without the box: a moved map reuses them."""
+    """Return the clusters. A box that has all rows is no condition."""
     locations, box, zoom = table.locations, query.bbox, query.zoom
     if locations is None or not box or zoom is UNSET:
         raise ValueError("clusters need locations, a box and a zoom")
-    criteria = Criteria(query.filters, terms=query.q or ())
-    if criteria == ALL_ROWS:
-        return cluster_all(locations, box, zoom)
-    matches = matching_rows(table, criteria, Z_ORDER)
-    if isinstance(matches, RowList):
-        return cluster_rows(locations, matches.rows, box, zoom)
-    return cluster_bitmap(locations, matches.bitmap, box, zoom)
+    criteria = Criteria(query.filters, box=None if locations.are_all_in(box) else box, terms=query.q or ())
+    return cluster(locations, None if criteria == ALL_ROWS else matching_rows(table, criteria, Z_ORDER), zoom)

@@ -10,8 +10,7 @@ from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import Column, Rows, StringArray
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import Bitmap, ListedRows, RowBitmap, RowList, Selection, pack
-from service.engine.geography.distance_order import NearestRows
+from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, pack
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.text_index import TextIndex
@@ -49,8 +48,8 @@ class Table:
 
     all_rows   sort field -> all rows, in that order
 
-    It caches the last `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the
-    last `matches` by criteria and order for orders by distance, for facets and for clusters, the last `facets` by
+    It caches the last `matches` by criteria and order (the default one, by distance, along the Z-order), the last
+    `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the last `facets` by
     criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
     `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
@@ -71,16 +70,22 @@ class Table:
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)
-        self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
+        self.all_rows = {name: RowList(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
-        self.nearest = BoundedCache[tuple[Criteria, Coordinates], NearestRows](_NEAREST_BYTES)
+        self.nearest = BoundedCache[tuple[Criteria, Coordinates], RowList](_NEAREST_BYTES)
         self.matches = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_MATCHES_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
-        self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
+        self._bitmaps = BoundedCache[tuple[str, int], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
         return len(self.rows.offsets) - 1
+
+    def prepare(self) -> None:
+        """Make the indexes by which values and words are found, so that no request has to."""
+        columns = [column.values for column in self.columns.values() if column.values is not None]
+        for strings in (*columns, self.text.words, *(lists.keys for lists in self.lists.values())):
+            strings.sparse_index  # noqa: B018 - which is kept
 
     def row(self, number: int) -> memoryview:
         """Return a row as JSON."""
@@ -104,11 +109,12 @@ class Table:
         chunks[1::2] = members
         return [b"".join(chunks)]
 
-    def order(self, name: str) -> Rows:
-        """Return all rows in the order of a field, by position or along the Z-order."""
+    def order(self, name: str) -> tuple[Rows, int]:
+        """Return all rows in the order of a field, by distance or along the Z-order; how many come before the nulls."""
         if self.locations is not None and name in (DISTANCE, Z_ORDER):
-            return self.locations.order if name == DISTANCE else self.locations.z_order.order
-        return self.columns[name].order
+            order = self.locations.order if name == DISTANCE else self.locations.z_order.order
+            return order, self.locations.count
+        return self.columns[name].order, self.columns[name].non_null_count
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier as JSON, or None."""
@@ -116,16 +122,11 @@ class Table:
         code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
         return None if code is None else self.row(int(column.order[column.starts[code]]))
 
-    def has_bitmap(self, field: str, code: int, sort_by: str) -> bool:
-        """Return whether the bitmap of the rows with a value is cached."""
-        return (field, code, sort_by) in self._bitmaps
-
-    def bitmap(self, field: str, code: int, sort_by: str) -> Bitmap:
-        """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
-        bitmap = self._bitmaps.get((field, code, sort_by))
+    def bitmap(self, field: str, code: int) -> Bitmap:
+        """Return the bitmap of the rows with a value. Recent ones are cached."""
+        bitmap = self._bitmaps.get((field, code))
         if bitmap is None:
             spend(len(self))
-            mask = self.columns[field].codes == code
-            bitmap = pack(mask if sort_by == self.order_by else mask.take(self.order(sort_by)))
-            self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)
+            bitmap = pack(self.columns[field].codes == code)
+            self._bitmaps.put((field, code), bitmap, bitmap.nbytes)
         return bitmap

@@ -89,3 +89,11 @@ def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     assert found.dataset is not None
     write_baked(found.dataset, tmp_path / "set.baked")
     assert load_baked(tmp_path / "set.baked").totals == Totals(stores=1, companies=1, skipped=1, repeated=1)
+
+
+def test_what_finds_values_is_made_when_a_file_is_mapped_not_by_the_first_request(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data", stores=500, companies=20, seed=3)
+    dataset = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
+    for table in (dataset.stores, dataset.companies):
+        for strings in (*(column.values for column in table.columns.values() if column.values), table.text.words):
+            assert "sparse_index" in vars(strings)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.columns.selection import bit_positions, count_between, edges_of_runs, is_set, pack, unpack
+from service.engine.columns.selection import bit_positions, edges_of_runs, is_set, pack, unpack
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -29,13 +29,6 @@ def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> No
 def test_the_positions_of_few_bits_in_many_words_are_those_of_its_mask(distance: int) -> None:
     mask = np.arange(40_000) % distance == 0
     assert bit_positions(pack(mask)).tolist() == list(range(0, 40_000, distance))
-
-
-@given(MASKS, st.lists(st.integers(0, 300), max_size=12))
-def test_the_bits_between_bounds_are_counted(mask: list[bool], bounds: list[int]) -> None:
-    ascending = sorted(min(bound, len(mask)) for bound in [0, *bounds])
-    counts = count_between(pack(np.array(mask, np.bool_)), np.array(ascending, np.int32))
-    assert counts.tolist() == [sum(mask[start:stop]) for start, stop in pairwise(ascending)]
 
 
 @given(MASKS)

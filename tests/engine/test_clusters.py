@@ -7,21 +7,22 @@ from fractions import Fraction
 from functools import cache
 from random import Random
 
+import msgspec
 import numpy as np
 import pytest
 
-from service.engine.columns.selection import pack
+from service.engine.columns.selection import RowList, pack, renumbered
 from service.engine.geography import clusters, z_order
-from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster
+from service.engine.geography.grid import are_in_box
 from service.engine.geography.locations import Locations
-from service.engine.geography.z_order import lines
 from service.model.coordinates import Box, Coordinates
-from tests.engine.test_locations import SPECIAL, located, locations, made
+from tests.engine.test_locations import SPECIAL, Texts, located, locations, made
 from tests.thoroughness import some_of
 
 pytestmark = pytest.mark.slow
 
-Way = Callable[[Locations, list[int], Box, int], Clusters]
+Way = Callable[[Locations, list[int], int], Clusters]
 Cell = tuple[int, int]
 
 EARTH = Box(-180, -90, 180, 90)
@@ -45,32 +46,41 @@ EVERYWHERE = [
 ]
 
 
-def bitmap_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+def rows_in(places: Locations, rows: list[int], box: Box) -> list[int]:
+    """Return the rows that are in a box; all that are located if it has these."""
+    inside = are_in_box(box, places.latitudes, places.longitudes)
+    assert not places.are_all_in(box) or inside.all()
+    return [row for row in rows if (place := places.positions[row]) < places.count and inside[place]]
+
+
+def bitmap_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
     mask = np.zeros(len(places.order), np.bool_)
     mask[rows] = True
-    return cluster_bitmap(places, pack(mask.take(places.z_order.order)), box, zoom)
+    return cluster(places, renumbered(pack(mask), places.z_order.order, places.count), zoom)
 
 
-def list_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
-    return cluster_rows(places, np.array(rows, np.int32), box, zoom)
+def list_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
+    return cluster(places, RowList(np.array(rows, np.int32), len(rows)), zoom)
 
 
-def all_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+def all_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
     assert len(rows) == len(places.order)
-    return cluster_all(places, box, zoom)
+    return cluster(places, None, zoom)
 
 
 WAYS: list[Way] = [bitmap_of, list_of]
 
 
-@pytest.fixture(
-    params=[(0, 0), (8, 0), (10**9, 0), (8, 1 << 14)], ids=["always few", "few or many", "always many", "runs"]
-)
-def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let rows be looked at one by one always, as usual, or never; or runs of them, where few cells are known."""
-    fraction, known = request.param
-    monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
-    monkeypatch.setattr(z_order, "_LARGE_CELLS", known)
+def knowing(places: Locations, cells: int) -> Locations:
+    """Return locations where it is known of zooms with so many cells where these begin."""
+    found = msgspec.structs.replace(places, z_order=msgspec.structs.replace(places.z_order))
+    with pytest.MonkeyPatch.context() as limits:
+        limits.setattr(z_order, "_LARGE_CELLS", cells)
+        found.z_order.starts(0)  # which it keeps
+    return found
+
+
+KNOWN = pytest.mark.parametrize("cells", [0, 40, 1 << 14], ids=["one by one", "runs of large cells", "runs"])
 
 
 @cache
@@ -146,54 +156,52 @@ def boxes(random: Random, points: dict[int, Coordinates], count: int) -> list[Bo
     return found
 
 
-@pytest.mark.usefixtures("_fraction")
+@KNOWN
 @pytest.mark.parametrize("seed", range(3))
-def test_clusters_are_those_of_a_scan(seed: int) -> None:
-    places, points = many(seed)
-    random = Random(seed)
+def test_clusters_are_those_of_a_scan(seed: int, cells: int) -> None:
+    whole, points = many(seed)
+    places, random = knowing(whole, cells), Random(seed)
     every = list(range(len(places.order)))
     for box in some_of(EVERYWHERE + boxes(random, points, 40), 2, seed):
         for zoom in random.sample(range(23), 4):
-            check(cluster_all(places, box, zoom), points, expected(points, every, box, zoom))
+            check(cluster(whole, None, zoom), points, expected(points, every, EARTH, zoom))
             rows = sorted(random.sample(every, random.choice((0, 1, 2, 30, 300, 599, 600))))
             for way in WAYS:
-                check(way(places, rows, box, zoom), points, expected(points, rows, box, zoom))
+                check(way(places, rows, zoom), points, expected(points, rows, EARTH, zoom))
+                check(way(places, rows_in(places, rows, box), zoom), points, expected(points, rows, box, zoom))
 
 
-@pytest.mark.parametrize("box", EVERYWHERE)
-def test_each_way_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch, box: Box) -> None:
+def test_each_way_gives_the_same_bytes() -> None:
     places, _ = many(4)
     rows = list(range(len(places.order)))
     for zoom in (0, 3, 9, 22):
-        found = [contents(cluster_all(places, box, zoom))]
-        for fraction, known in ((0, 0), (10**9, 0), (0, 1 << 14)):
-            monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
-            monkeypatch.setattr(z_order, "_LARGE_CELLS", known)
-            found += [contents(way(places, rows, box, zoom)) for way in WAYS]
+        found = [contents(cluster(places, None, zoom))]
+        for cells in (0, 40, 1 << 14):
+            found += [contents(way(knowing(places, cells), rows, zoom)) for way in WAYS]
         assert all(each == found[0] for each in found)
 
 
-@pytest.mark.usefixtures("_fraction")
+@KNOWN
 @pytest.mark.parametrize("most", [16, 40, 100])
 def test_too_many_cells_are_an_error_with_the_greatest_zoom_that_has_fewer(
-    monkeypatch: pytest.MonkeyPatch, most: int
+    monkeypatch: pytest.MonkeyPatch, most: int, cells: int
 ) -> None:
     monkeypatch.setattr(clusters, "MAX_CELLS", most)
-    places, points = many(5)
+    whole, points = many(5)
+    places = knowing(whole, cells)
     every = list(range(len(places.order)))
     thin = every[::2]
-    for box in some_of(EVERYWHERE, 3, most):
-        for rows, ways in ((every, [all_of]), (thin, WAYS)):
-            numbers = [len(expected(points, rows, box, zoom)) for zoom in range(23)]
-            greatest = max(zoom for zoom, number in enumerate(numbers) if number <= most)
-            for zoom in range(23):
-                for way in ways:
-                    if zoom <= greatest:
-                        assert len(way(places, rows, box, zoom)) == numbers[zoom]
-                    else:
-                        with pytest.raises(TooManyCells) as error:
-                            way(places, rows, box, zoom)
-                        assert error.value.zoom == greatest
+    for some, rows, ways in ((whole, every, [all_of]), (places, thin, WAYS)):
+        numbers = [len(expected(points, rows, EARTH, zoom)) for zoom in range(23)]
+        greatest = max(zoom for zoom, number in enumerate(numbers) if number <= most)
+        for zoom in range(23):
+            for way in ways:
+                if zoom <= greatest:
+                    assert len(way(some, rows, zoom)) == numbers[zoom]
+                else:
+                    with pytest.raises(TooManyCells) as error:
+                        way(some, rows, zoom)
+                    assert error.value.zoom == greatest
 
 
 def test_four_thousand_cells_are_not_too_many() -> None:
@@ -206,35 +214,24 @@ def test_four_thousand_cells_are_not_too_many() -> None:
     ][:4000]
     rows = list(range(4000))
     for way in WAYS:
-        assert len(way(locations(texts), rows, EARTH, 22)) == 4000
+        assert len(way(locations(texts), rows, 22)) == 4000
     more = locations([*texts, (texts[0][0], f"{float(texts[0][1]) + width / 12}")])
     for way in (*WAYS, all_of):
-        assert len(way(more, [*rows, 4000], EARTH, 7)) == 4000
+        assert len(way(more, [*rows, 4000], 7)) == 4000
         with pytest.raises(TooManyCells, match=r"^more than 4,000 cells; use zoom 7 or less$"):
-            way(more, [*rows, 4000], EARTH, 8)
+            way(more, [*rows, 4000], 8)
 
 
-def test_a_row_whose_latitude_is_rounded_to_the_line_beyond_the_edge_of_the_box_is_counted() -> None:
-    """The projection is not monotonic to the last digit: the southern edge is in a line north of that of the row."""
-    south = -28.24417306251157
-    latitude = math.nextafter(south, 90)
-    edge, line = lines(np.array([south, latitude])).tolist()
-    assert edge < line
-    places = locations([(repr(latitude), "5"), *made(0, 600)])
-    assert cluster_all(places, Box(5, south, 5, math.nextafter(latitude, 90)), 22).rows.tolist() == [0]
-
-
-def test_no_rows_have_no_clusters() -> None:
-    for texts in ([], [(None, None), ("1", None)]):
-        places = locations(texts)
-        for zoom in (0, 22):
-            assert len(cluster_all(places, EARTH, zoom)) == 0
-            for way in WAYS:
-                assert len(way(places, list(range(len(texts))), EARTH, zoom)) == 0
+@pytest.mark.parametrize("texts", [[], [(None, None), ("1", None)]], ids=["no rows", "none located"])
+def test_no_rows_have_no_clusters(texts: list[Texts]) -> None:
+    places = locations(texts)
+    for zoom in (0, 22):
+        for way in (*WAYS, all_of):
+            assert len(way(places, list(range(len(texts))), zoom)) == 0
+    assert not places.are_all_in(EARTH)
 
 
 def test_the_clusters_of_all_zooms_at_special_points_are_those_of_a_scan() -> None:
     places, points = locations(SPECIAL), located(SPECIAL)
     for zoom in range(23):
-        for box in EVERYWHERE:
-            check(cluster_all(places, box, zoom), points, expected(points, range(len(SPECIAL)), box, zoom))
+        check(cluster(places, None, zoom), points, expected(points, range(len(SPECIAL)), EARTH, zoom))

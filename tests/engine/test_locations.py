@@ -10,13 +10,14 @@ import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numpy.typing import NDArray
 
 from service.engine.columns import row_budget
 from service.engine.columns.column import Rows, build_column
 from service.engine.columns.row_budget import OverBudget, within_budget
-from service.engine.columns.selection import RowBitmap, RowList, Selection, pack
+from service.engine.columns.selection import RowBitmap, Selection, bit_positions, pack
 from service.engine.geography import distance_order, locations as blocks
-from service.engine.geography.areas import Area, Cover, box_area, circle_area, cover_box, cover_circle
+from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.geography.grid import box_around, squared_chord
 from service.engine.geography.locations import Locations, are_within, build_locations, squared_chords
@@ -123,7 +124,7 @@ def rows_of(area: Area) -> Rows:
     """Return the rows in an area, which are the same in each of the ways to find them."""
     rows, every = area.rows(), np.arange(len(area.locations.order), dtype=np.int32)
     assert rows.dtype == np.int32
-    assert rows.tolist() == area.mask().nonzero()[0].tolist() == every[area.matches(every)].tolist()
+    assert rows.tolist() == bit_positions(area.bitmap()).tolist() == every[area.matches(every)].tolist()
     assert every[::3][area.matches(every[::3])].tolist() == [row for row in rows.tolist() if row % 3 == 0]
     assert area.count >= len(rows)
     return rows
@@ -132,8 +133,8 @@ def rows_of(area: Area) -> Rows:
 def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     built, _ = many(1)
     area, every = box_area(built, Box(-180, -90, 180, 90)), np.arange(built.count, dtype=np.int32)
-    finds: list[Callable[[], object]] = [area.rows, area.positions, lambda: area.matches(every)]
-    for find, rows in zip(finds, (area.count, area.count, len(every)), strict=True):
+    finds: list[Callable[[], object]] = [area.rows, lambda: area.matches(every)]
+    for find, rows in zip(finds, (area.count, len(every)), strict=True):
         monkeypatch.setattr(row_budget, "MOST_ROWS", rows)
         within_budget(find)
         monkeypatch.setattr(row_budget, "MOST_ROWS", rows - 1)
@@ -142,23 +143,16 @@ def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch:
 
 
 def within(built: Locations, centre: Coordinates, radius: float) -> Rows:
-    """Return the rows in a circle, which are the same if only those at its border are tested."""
-    circle = Circle(centre, radius)
-    area, cover = circle_area(built, circle), cover_circle(built.cells, circle)
-    return rows_of_both(area, cover)
+    return rows_of(circle_area(built, Circle(centre, radius)))
 
 
 def inside(built: Locations, box: Box) -> Rows:
-    """Return the rows in a box, which are the same if only those at its edges are tested."""
-    return rows_of_both(box_area(built, box), cover_box(built.cells, box))
+    return rows_of(box_area(built, box))
 
 
-def rows_of_both(area: Area, cover: Cover) -> Rows:
-    rows = rows_of(area)
-    places = [place for spans in (cover.inside, cover.border) for place in spans.take(np.arange(area.locations.count))]
-    assert len(places) == len(set(places))
-    assert rows_of(msgspec.structs.replace(area, cover=lambda: cover)).tolist() == rows.tolist()
-    return rows
+def by_place(built: Locations, mask: NDArray[np.bool_]) -> RowBitmap:
+    """Return the rows in a mask, by position."""
+    return RowBitmap(pack(mask[built.order]), built.order, built.count)
 
 
 def slack(metres: float) -> float:
@@ -245,16 +239,6 @@ def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -
     assert inside(built, Box(west, -1, 0.0, 1)).tolist() == ([0, 1, 2, 3, 4] if west < 1e-9 else [0, 2, 3, 4])
 
 
-@pytest.mark.parametrize("radius", [2e6, 1e7, 1.9e7])
-@pytest.mark.parametrize("near", [Coordinates(0, 0), Coordinates(51, 179), Coordinates(-88, 10), Coordinates(90, 0)])
-def test_most_of_a_large_circle_is_inside_for_sure(near: Coordinates, radius: float) -> None:
-    texts = [(str(latitude), str(longitude)) for latitude in range(-90, 91, 3) for longitude in range(-180, 180, 3)]
-    built = locations(texts)
-    cover = cover_circle(built.cells, Circle(near, radius))
-    assert cover.border.count < 0.2 * cover.inside.count
-    within(built, near, radius)
-
-
 def in_box(point: Coordinates, box: Box) -> bool:
     latitude, longitude = point
     west, south, east, north = box
@@ -301,8 +285,8 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Coordinates, ten
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
     rows = mask.nonzero()[0].astype(np.int32)
     listed, dense = (
-        order_rows(built, near, RowList(rows)),
-        DistanceOrder(built, near, RowBitmap(pack(mask[built.order]))),
+        order_rows(built, near, rows),
+        DistanceOrder(built, near, by_place(built, mask)),
     )
     for order in (listed, dense):
         check_order(order, rows.tolist(), points, near)
@@ -331,7 +315,7 @@ def test_the_nearest_by_blocks_are_those_of_the_whole_order(
     whole, points = many(seed)
     built, random = small_blocks(whole), Random(seed)
     mask = np.array([random.random() < 0.8 for _ in built.order])
-    for found in (None, RowBitmap(pack(mask[built.order]))):
+    for found in (None, by_place(built, mask)):
         by_blocks, listed = DistanceOrder(built, near, found), DistanceOrder(whole, near, found).listed()
         check_pages(by_blocks, sum(row in points and (found is None or bool(mask[row])) for row in range(len(mask))), 5)
         for stop in (1, 3, 20, 70):
@@ -385,8 +369,8 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     assert built.distances(Coordinates(0, 0), rows) == [None] * len(texts)
     for order in (
         DistanceOrder(built, Coordinates(0, 0)),
-        order_rows(built, Coordinates(0, 0), RowList(rows)),
-        DistanceOrder(built, Coordinates(0, 0), RowBitmap(pack(rows >= 0))),
+        order_rows(built, Coordinates(0, 0), rows),
+        DistanceOrder(built, Coordinates(0, 0), by_place(built, rows >= 0)),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
@@ -422,7 +406,7 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Coordinat
     rows = mask.nonzero()[0].astype(np.int32)
     chords = built.squared_chords(near, built.positions[rows])
     expected = rows[np.lexsort((rows, chords))].tolist()
-    order = DistanceOrder(built, near, RowBitmap(pack(mask[built.order])))
+    order = DistanceOrder(built, near, by_place(built, mask))
     for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):
         for limit in (1, 20):
             span = range(first, min(first + limit, len(rows)))

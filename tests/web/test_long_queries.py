@@ -30,7 +30,12 @@ LONG = (
     *("/stores?q=m*&bbox=-170,-80,170,80", "/companies?q=a"),
     *("/clusters?bbox=-180,-90,180,90&zoom=3", "/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true"),
 )
-TARGETS = (*LONG, "/stores.csv?country=CA", "/stores.ndjson?near=1,2", "/stores?near=1,2&page_num=2&limit=2")
+TARGETS = (
+    *LONG,
+    "/stores.csv?country=CA&sort_by=name",
+    "/stores.ndjson?near=1,2",
+    "/stores?near=1,2&page_num=2&limit=2",
+)
 
 
 @pytest.fixture
@@ -98,7 +103,7 @@ async def test_others_are_answered_while_a_query_waits_for_the_thread(
 
 
 @pytest.mark.usefixtures("every_query_is_long")
-@pytest.mark.parametrize("target", ["/stores?country=CA", "/stores.csv?country=CA"])
+@pytest.mark.parametrize("target", ["/stores?country=CA&sort_by=name", "/stores.csv?country=CA&sort_by=name"])
 async def test_a_query_whose_client_has_left_is_not_begun(
     snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
 ) -> None:
@@ -119,7 +124,9 @@ async def test_a_query_whose_client_has_left_is_not_begun(
 
 
 @pytest.mark.usefixtures("every_query_is_long")
-@pytest.mark.parametrize("target", [LONG[0], LONG[-1], "/stores.csv?country=CA", "/stores.ndjson?near=1,2"])
+@pytest.mark.parametrize(
+    "target", [LONG[0], LONG[-1], "/stores.csv?country=CA&sort_by=name", "/stores.ndjson?near=1,2"]
+)
 async def test_a_key_has_few_long_queries_at_a_time_and_the_next_is_a_503(
     snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
 ) -> None:

@@ -13,13 +13,13 @@ large as its request. At most, in MiB, where and what, by which key:
   64  engine/table.py
       nearest rows, by criteria, point
   32  engine/table.py
-      matching rows for facets, for clusters and for orders by distance, by criteria, order
+      matching rows in the default order, for clusters and for orders by distance, by criteria, order
    1  engine/geography/locations.py
       unit vectors of points, by point
    8  engine/table.py
       facets, by criteria, field
   64  engine/table.py
-      bitmaps, by field, code, order
+      bitmaps, by field, code
   32  engine/text_index.py
       bitmaps of terms, by term
    8  engine/row_json.py

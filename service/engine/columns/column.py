@@ -83,7 +83,7 @@ class StringArray:
         return len(self._offsets) - 1
 
     def __getitem__(self, index: int) -> bytes:
-        return bytes(self.view(index))
+        return bytes(self.data[self._offsets[index] : self._offsets[index + 1]])
 
     def __iter__(self) -> Iterator[bytes]:
         data, offsets = bytes(self.data), self.offsets.tolist()
@@ -100,7 +100,7 @@ class StringArray:
 
     def find(self, string: bytes) -> int | None:
         """Return the index of a string, or None; the strings must be sorted and distinct."""
-        step, sample = self._sparse_index
+        step, sample = self.sparse_index
         position = bisect_right(sample, string) - 1
         if position < 0:
             return None
@@ -113,15 +113,16 @@ class StringArray:
 
     def bisect(self, string: bytes) -> int:
         """Return the insertion index of a string, as `bisect_left`; the strings must be sorted."""
-        step, sample = self._sparse_index
+        step, sample = self.sparse_index
         position = max(bisect_left(sample, string) - 1, 0)
         return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))
 
     @cached_property
-    def _sparse_index(self) -> tuple[int, list[bytes]]:
+    def sparse_index(self) -> tuple[int, list[bytes]]:
         """A step, and every `step`-th string."""
         step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
-        return step, [self[index] for index in range(0, len(self), step)]
+        strings = map(slice, self._starts[::step].tolist(), self._stops[::step].tolist())
+        return step, list(map(bytes, map(self.data.__getitem__, strings)))
 
     def chunks(self, indices: NDArray[np.integer]) -> list[memoryview]:
         """Return the strings at some indices, in that order, as chunks that concatenate to the same bytes.

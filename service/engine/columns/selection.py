@@ -1,12 +1,10 @@
-"""Bitmaps, and the rows that a query selects: as a set, and in order."""
+"""Bitmaps, and the rows that a query selects, in an order."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from itertools import count as numbers_from
 from typing import Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,23 +60,6 @@ def count(bitmap: Bitmap) -> int:
     return int(np.bitwise_count(bitmap).sum())
 
 
-def counts_before(bitmap: Bitmap) -> NDArray[np.int32]:
-    """Return how many bits are set before each word, and in all."""
-    return np.append(np.int32(0), np.bitwise_count(bitmap).cumsum(dtype=np.int32))
-
-
-def ranks(bitmap: Bitmap, before: NDArray[np.int32], positions: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return how many bits are set before each of some positions, given the counts before each word."""
-    words, bits = positions >> _WORD_SHIFT, (positions & _BIT).astype(np.uint64)
-    lower = (_ONE << bits) - _ONE  # the bits of a word below a position
-    return before.take(words) + np.bitwise_count(bitmap.take(words) & lower)
-
-
-def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many bits are set from each bound, a position, to the next."""
-    return np.diff(ranks(bitmap, counts_before(bitmap), bounds)).astype(np.int64)
-
-
 def bit_positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
     words = bitmap.nonzero()[0]
@@ -115,7 +96,6 @@ def is_set(bitmap: Bitmap, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
     return bits.view(np.bool_)
 
 
-_WORD_BITS: Final = 64
 _ROW_BYTES: Final = 4
 # The bytes of the objects of a selection, besides its rows.
 _OVERHEAD: Final = 1024
@@ -125,162 +105,122 @@ _MOST_LOOKED: Final = 1 << 16
 _LOOKED_PART: Final = 16  # or, of more, this part of all rows
 
 
-class RowList(msgspec.Struct, frozen=True, eq=False):
-    """Few rows, ascending; or in any order, with their positions among the locations."""
-
-    rows: Rows
-    positions: NDArray[np.intp] | None = None
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return len(self.rows)
-
-    @property
-    def nbytes(self) -> int:
-        """The approximate memory in bytes."""
-        return _OVERHEAD + self.rows.nbytes
-
-
-class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """Many rows: the bitmap of their positions in an order."""
-
-    bitmap: Bitmap
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return int(self._before[-1])
-
-    @property
-    def nbytes(self) -> int:
-        """The approximate memory in bytes."""
-        return _OVERHEAD + self.bitmap.nbytes + len(self.bitmap) * self._before.itemsize
-
-    @property
-    def is_smaller_than_list(self) -> bool:
-        """Whether it takes less memory than a list of the rows."""
-        return self.bitmap.nbytes < self.count * _ROW_BYTES
-
-    def rank(self, position: int) -> int:
-        """Return how many rows are before a position."""
-        word, bit = divmod(position, _WORD_BITS)
-        return int(self._before[word]) + (int(self.bitmap[word]) & ((1 << bit) - 1)).bit_count()
-
-    def ranks(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Return how many rows are before each of some positions."""
-        return ranks(self.bitmap, self._before, positions)
-
-    def positions(self, start: int, stop: int) -> NDArray[np.intp]:
-        """Return the positions of the rows of some ranks, without looking at others."""
-        first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
-        hits, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
-        return hits[start - before : stop - before] + first * _WORD_BITS
-
-    @cached_property
-    def _before(self) -> NDArray[np.int32]:
-        """How many rows are before each word of the bitmap, and in all."""
-        return counts_before(self.bitmap)
-
-
 class Selection(ABC):
     """Selected rows in ascending order: by the value of the sort field, ties by row, null values last.
 
-    `total` is their number, `nbytes` the approximate memory in bytes, even of rows that are a view of the table's.
+    total           their number
+    non_null_count  how many of them have a value
+    nbytes          the approximate memory in bytes, even of rows that are a view of the table's
     """
 
-    __slots__ = ("nbytes", "total")
+    __slots__ = ("nbytes", "non_null_count", "total")
 
-    def __init__(self, total: int, nbytes: int) -> None:
-        self.total, self.nbytes = total, nbytes
+    def __init__(self, total: int, non_null_count: int, nbytes: int) -> None:
+        self.total, self.non_null_count, self.nbytes = total, non_null_count, _OVERHEAD + nbytes
 
     @abstractmethod
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another, none if the first is not less."""
+
     def slice(self, span: range, *, descending: bool) -> Rows:
         """Return the rows at the positions in `span`.
 
         Descending order reverses the rows with a value, then the rows without one.
         """
-
-
-class RankedRows(Selection):
-    """A selection whose rows are known by position; `non_null_count` of them have a value."""
-
-    __slots__ = ("_non_null_count",)
-
-    def __init__(self, total: int, non_null_count: int, nbytes: int) -> None:
-        super().__init__(total, nbytes)
-        self._non_null_count = non_null_count
-
-    @abstractmethod
-    def _between(self, start: int, stop: int) -> Rows:
-        """Return the rows from one position to another, none if the first is not less."""
-
-    def slice(self, span: range, *, descending: bool) -> Rows:
-        """Return the rows at the positions in `span`."""
         if not descending:
-            return self._between(span.start, span.stop)
-        middle, total = self._non_null_count, self.total
-        first = self._between(max(middle - span.stop, 0), max(middle - span.start, 0))[::-1]
+            return self.between(span.start, span.stop)
+        middle, total = self.non_null_count, self.total
+        first = self.between(max(middle - span.stop, 0), max(middle - span.start, 0))[::-1]
         if span.stop <= middle:
             return first
-        last = self._between(middle + total - span.stop, middle + total - max(span.start, middle))[::-1]
+        last = self.between(middle + total - span.stop, middle + total - max(span.start, middle))[::-1]
         return np.concatenate((first, last))
 
 
-class ListedRows(RankedRows):
-    """A selection as a list of its rows; `non_null_count` of them have a value in the sort field.
+class RowList(Selection):
+    """A list of all rows, or of the first of `total`: then its slices are those of ascending order, up to there.
 
-    If `total` is given, the list has only the first of `total` rows, and its slices are those of ascending order.
+    `metres` are the distances of the first rows, if their order is that of the distance.
     """
 
-    __slots__ = ("rows",)
+    __slots__ = ("metres", "rows")
 
-    def __init__(self, rows: Rows, non_null_count: int, total: int | None = None) -> None:
-        super().__init__(len(rows) if total is None else total, non_null_count, _OVERHEAD + rows.nbytes)
-        self.rows = rows
+    def __init__(
+        self, rows: Rows, non_null_count: int, *, total: int | None = None, metres: Sequence[float] = ()
+    ) -> None:
+        super().__init__(len(rows) if total is None else total, non_null_count, rows.nbytes)
+        self.rows, self.metres = rows, metres
 
     def reaches(self, stop: int | None) -> bool:
         """Return whether it has all rows up to a position, or all in any order if that is None."""
         return len(self.rows) == self.total or (stop is not None and stop <= len(self.rows))
 
-    def _between(self, start: int, stop: int) -> Rows:
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another."""
         return self.rows[start:stop]
 
 
-class MarkedRows(RankedRows):
-    """A selection as the bitmap of its positions in the order of all rows, of which `non_null_count` have a value."""
+class RowBitmap(Selection):
+    """Many rows: the bitmap of their positions in an order of all rows, of which `non_null_count` have a value."""
 
-    __slots__ = ("_matches", "_order")
+    __slots__ = ("_before", "_order", "bitmap")
 
-    def __init__(self, matches: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(matches.count, matches.rank(non_null_count), matches.nbytes)
-        self._matches, self._order = matches, order
+    def __init__(self, bitmap: Bitmap, order: Rows, non_null_count: int) -> None:
+        self.bitmap, self._order = bitmap, order
+        # how many rows are before each word, and in all
+        self._before = np.append(np.int32(0), np.bitwise_count(bitmap).cumsum(dtype=np.int32))
+        super().__init__(int(self._before[-1]), self.rank(non_null_count), bitmap.nbytes + self._before.nbytes)
 
-    def _between(self, start: int, stop: int) -> Rows:
-        return self._order.take(self._matches.positions(start, stop))
+    @property
+    def is_smaller_than_list(self) -> bool:
+        """Whether it takes less memory than a list of the rows."""
+        return self.bitmap.nbytes < self.total * _ROW_BYTES
+
+    def rank(self, position: int) -> int:
+        """Return how many rows are before a position."""
+        word, bit = position >> _WORD_SHIFT, position & _BIT
+        return int(self._before[word]) + (int(self.bitmap[word]) & ((1 << bit) - 1)).bit_count()
+
+    def ranks(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Return how many rows are before each of some positions."""
+        words, bits = positions >> _WORD_SHIFT, (positions & _BIT).astype(np.uint64)
+        lower = (_ONE << bits) - _ONE  # the bits of a word below a position
+        return self._before.take(words) + np.bitwise_count(self.bitmap.take(words) & lower)
+
+    def positions(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Return the positions of the rows of some ranks, without looking at others."""
+        first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
+        hits, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
+        return hits[start - before : stop - before] + (first << _WORD_SHIFT)
+
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one rank to another."""
+        return self._order.take(self.positions(start, stop))
 
 
 class ScannedRows(Selection):
-    """A selection as the bitmap of its rows: those of a page are looked for in the order of all, from the nearer end.
+    """Many rows by number: those of a page are looked for in another order of all rows, from the nearer end.
 
-    `non_null_count` of all rows have a value in the sort field. A page that is far from both ends needs the bitmap of
-    positions in the order, which takes milliseconds of a million rows.
+    `valued_count` of all rows have a value there. A page that is far from both ends needs the bitmap of positions in
+    the order, which takes milliseconds of a million rows.
     """
 
-    __slots__ = ("_marked", "_matches", "_non_null_count", "_order")
+    __slots__ = ("_bitmap", "_marked", "_order", "_valued_count")
 
-    def __init__(self, matches: RowBitmap, order: Rows, non_null_count: int) -> None:
-        super().__init__(matches.count, 2 * matches.nbytes)
-        self._matches, self._order, self._non_null_count = matches, order, non_null_count
-        self._marked: MarkedRows | None = None
+    def __init__(self, matches: RowBitmap, order: Rows, valued_count: int) -> None:
+        super().__init__(matches.total, 0, 2 * matches.nbytes)
+        self._bitmap, self._order, self._valued_count = matches.bitmap, order, valued_count
+        self._marked: RowBitmap | None = None
 
-    def marked(self) -> MarkedRows:
+    def marked(self) -> RowBitmap:
         """Return the same selection as a bitmap of positions in the order."""
         if self._marked is None:
-            spend(len(self._order))
-            by_row = unpack(self._matches.bitmap, len(self._order))
-            self._marked = MarkedRows(RowBitmap(pack(by_row.take(self._order))), self._order, self._non_null_count)
+            self._marked = renumbered(self._bitmap, self._order, self._valued_count)
         return self._marked
+
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another, however far that is."""
+        return self.marked().between(start, stop)
 
     def slice(self, span: range, *, descending: bool) -> Rows:
         """Return the rows at the positions in `span`."""
@@ -289,7 +229,7 @@ class ScannedRows(Selection):
 
     def _scanned(self, span: range, *, descending: bool) -> Rows | None:
         """Return the rows at the positions in `span`, None if too many others would have to be looked through."""
-        valued, nulls = self._order[: self._non_null_count], self._order[self._non_null_count :]
+        valued, nulls = self._order[: self._valued_count], self._order[self._valued_count :]
         parts = (valued[::-1], nulls[::-1]) if descending else (valued, nulls)
         if span.stop <= self.total - span.start:
             rows = self._first(parts, span.stop)
@@ -310,6 +250,12 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                hits.append(rows[is_set(self._matches.bitmap, rows)])
+                hits.append(rows[is_set(self._bitmap, rows)])
                 number -= len(hits[-1])
         return np.concatenate([*hits, self._order[:0]])
+
+
+def renumbered(bitmap: Bitmap, order: Rows, non_null_count: int) -> RowBitmap:
+    """Return the rows of a bitmap by row, by position in another order; of a million rows it takes milliseconds."""
+    spend(len(order))
+    return RowBitmap(pack(unpack(bitmap, len(order)).take(order)), order, non_null_count)

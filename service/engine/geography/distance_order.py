@@ -1,27 +1,25 @@
 """The matching rows of a table in the order of their distance from a point; only what a page needs is sorted."""
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import ListedRows, RankedRows, RowBitmap, RowList, bit_positions, is_set, unpack
+from service.engine.columns.selection import RowBitmap, RowList, Selection, is_set
 from service.engine.geography.grid import (
     BAND_HEIGHT,
     EARTH_RADIUS,
     Floats,
     Positions,
-    Spans,
     box_around,
     cell_of,
     rounded_metres,
     spans,
     squared_chord,
 )
-from service.engine.geography.locations import Locations, squared_chords, vector_of
+from service.engine.geography.locations import Locations, vector_of
 from service.model.coordinates import Coordinates
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
@@ -42,10 +40,9 @@ _SORTED: Final = 4000  # sorting this many rows takes as long as finding those o
 _WITH_DISTANCE: Final = 100
 _SORTING: Final = 8  # to sort a row by distance takes as long as to look at so many
 _NO_ROWS: Final = np.empty(0, np.int32)
-_PRECISION: Final = 2e-7  # of cosines in single precision
 
 
-class DistanceOrder(RankedRows):
+class DistanceOrder(Selection):
     """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
     The rows are those in a bitmap by position, or all. They are put into order page by page.
@@ -54,41 +51,43 @@ class DistanceOrder(RankedRows):
     __slots__ = ("_located", "_locations", "_matches", "_point")
 
     def __init__(self, locations: Locations, point: Coordinates, matches: RowBitmap | None = None) -> None:
-        total = len(locations.order) if matches is None else matches.count
-        self._located = locations.count if matches is None else matches.rank(locations.count)
+        total = len(locations.order) if matches is None else matches.total
+        self._located = locations.count if matches is None else matches.non_null_count
         self._locations, self._point, self._matches = locations, point, matches
         super().__init__(total, self._located, 0)
 
-    def _between(self, start: int, stop: int) -> Rows:
-        located, others = range(start, min(stop, self._located)), range(max(start, self._located), stop)
-        near = _NO_ROWS
-        if located:
+    def between(self, start: int, stop: int) -> Rows:
+        """Return the rows from one rank to another."""
+        near, others = _NO_ROWS, range(max(start, self._located), stop)
+        if located := range(start, min(stop, self._located)):
             rows, _, ranks = self._sorted(located)
             near = rows[ranks.start : ranks.stop]
-        if not others:
-            return near
-        order, matches = self._locations.order, self._matches
-        last = order[others.start : stop] if matches is None else order.take(matches.positions(others.start, stop))
-        return np.concatenate((near, last))
+        return np.concatenate((near, self._in_places(others))) if others else near
 
-    def nearest(self, number: int) -> "NearestRows | None":
+    def nearest(self, number: int) -> RowList | None:
         """Return the nearest rows in order, at least `number`; None if these are too many, or not all located."""
         if number > min(_SORTED, self._located):
             return None
         rows, chords, _ = self._sorted(range(number))
-        return NearestRows(rows, chords, self.total)
+        return _nearest_rows(rows, chords, self.total)
 
-    def listed(self) -> ListedRows:
+    def listed(self) -> RowList:
         """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
-        locations, matches = self._locations, self._matches
-        if matches is None:
-            rows, others = locations.order[: self._located], locations.order[self._located :]
-            chords = locations.squared_chords(self._point, slice(self._located))
-        else:
-            positions = matches.positions(0, self.total)
-            rows, others = np.split(locations.order.take(positions), [self._located])
-            chords = locations.squared_chords(self._point, positions[: self._located])
-        return ListedRows(np.concatenate((_by_distance(rows, chords)[0], others)), self._located)
+        positions, chords = self._all()
+        near, _ = _by_distance(self._locations.order.take(positions), chords)
+        return RowList(np.concatenate((near, self._in_places(range(self._located, self.total)))), self._located)
+
+    def _in_places(self, ranks: range) -> Rows:
+        """Return the rows of some ranks in the order of their places."""
+        if self._matches is not None:
+            return self._matches.between(ranks.start, ranks.stop)
+        return self._locations.order[ranks.start : ranks.stop]
+
+    def _all(self) -> tuple[Positions, Floats]:
+        """Return the positions of all located rows, and their chords."""
+        located, matches = self._located, self._matches
+        positions = np.arange(located) if matches is None else matches.positions(0, located)
+        return positions, self._locations.squared_chords(self._point, positions)
 
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
         """Return located rows in order, and their chords, and which of them have some ranks.
@@ -98,18 +97,16 @@ class DistanceOrder(RankedRows):
         nearby = None
         if ranks.stop * _NEARBY_FRACTION <= self._located:
             nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
-        if nearby is not None:
-            positions, chords = nearby
-        else:
-            positions, ranks = self._among_all(ranks)
-            chords = self._locations.squared_chords(self._point, positions)
+        if nearby is None:
+            spend(self._locations.count)
+        positions, chords = nearby or self._all()
         if len(positions) > (ranks.stop if nearby is None else _SORTED):
-            window, ranks = _window(chords, ranks, 0)
+            window, ranks = _window(chords, ranks)
             positions, chords = positions[window], chords[window]
         rows, chords = _by_distance(self._locations.order.take(positions), chords)
         return rows, chords, ranks
 
-    def _nearest(self, number: int) -> tuple[Positions, Floats] | None:
+    def _nearest(self, number: int) -> tuple[Positions | Rows, Floats] | None:
         """Return the positions of the nearest rows, at least a number of them, unless they are far away.
 
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
@@ -128,8 +125,7 @@ class DistanceOrder(RankedRows):
                     return None
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
-                    spend(count)
-                    nearest = self._inside(near, radius)
+                    nearest = self._among(near.positions(), squared_chord(radius))
                     if len(nearest[0]) >= number:
                         return nearest
                     needed = max(needed, min(number * promised / (len(nearest[0]) + 1), _GROWTH * promised))
@@ -137,7 +133,7 @@ class DistanceOrder(RankedRows):
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
-    def _far(self, number: int) -> tuple[Rows, Floats] | None:
+    def _far(self, number: int) -> tuple[Positions | Rows, Floats] | None:
         """Return the positions of the nearest rows, at least a number; None if distances are too similar to prune.
 
         The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
@@ -147,33 +143,24 @@ class DistanceOrder(RankedRows):
         most = len(bounds) // _NEARBY_FRACTION
         looked_at = _FIRST_BLOCKS
         while looked_at < most:
-            positions, chords = self._among(blocks.positions_in(np.argpartition(bounds, looked_at)[:looked_at]))
+            nearest = np.argpartition(bounds, looked_at)[:looked_at]
+            positions, chords = self._among(blocks.positions_in(nearest), math.inf)
             if len(positions) >= number:
                 farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
                 needed = (bounds <= farthest).nonzero()[0]
                 if len(needed) <= most:
-                    return self._among(blocks.positions_in(needed), farthest)
+                    return self._among(blocks.positions_in(needed), farthest * farthest * _ROUNDED_UP)
             looked_at *= 2
         return None
 
-    def _among(self, positions: Rows, distance: float = math.inf) -> tuple[Rows, Floats]:
-        """Return which of some positions match and are within a distance on the unit sphere, and their chords."""
+    def _among(self, positions: Positions | Rows, square: float) -> tuple[Positions | Rows, Floats]:
+        """Return which of some positions match and have at most a squared chord, and their squared chords."""
         spend(len(positions))
         if self._matches is not None:
             positions = positions[is_set(self._matches.bitmap, positions)]
         chords = self._locations.squared_chords(self._point, positions)
-        near = (chords <= distance * distance * _ROUNDED_UP).nonzero()[0]
+        near = (chords <= square).nonzero()[0]
         return positions.take(near), chords.take(near)
-
-    def _inside(self, near: Spans, radius: float) -> tuple[Positions, Floats]:
-        """Return which of some positions match and are within a radius, and their chords."""
-        chords = squared_chords(self._point, near.take(self._locations.points))
-        inside = (chords <= squared_chord(radius)).nonzero()[0]
-        positions, chords = near.positions().take(inside), chords.take(inside)
-        if self._matches is None:
-            return positions, chords
-        are_matches = is_set(self._matches.bitmap, positions)
-        return positions[are_matches], chords[are_matches]
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
@@ -184,48 +171,24 @@ class DistanceOrder(RankedRows):
         width = abs(float(longitudes[last]) - float(longitudes[first])) / 2 * math.cos(math.radians(latitude))
         return _DEGREE * math.sqrt(width * BAND_HEIGHT / math.pi) + _MIN_RADIUS
 
-    def _among_all(self, ranks: range) -> tuple[Positions, range]:
-        """Return the positions of rows that may have some ranks, and which ranks these are among them.
 
-        Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
-        """
-        spend(self._locations.count)
-        if self._matches is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
-            return bit_positions(self._matches.bitmap)[: self._located], ranks
-        nearness = self._locations.nearness(self._point)
-        if self._matches is not None:  # farthest away is what does not match
-            np.copyto(nearness, np.inf, where=~unpack(self._matches.bitmap, len(nearness)))
-        return _window(nearness, ranks, _PRECISION)
-
-
-class NearestRows(ListedRows):
-    """The first rows of an order by distance, or all, with the distances of as many as most pages have.
-
-    `chords` are those of the located rows, which come first.
-    """
-
-    __slots__ = ("_distances",)
-
-    def __init__(self, rows: Rows, chords: Floats, total: int) -> None:
-        super().__init__(rows, len(chords), total)
-        self._distances = rounded_metres(chords[:_WITH_DISTANCE])
-        self.nbytes += self._distances.nbytes
-
-    def distances(self, span: range) -> list[float] | None:
-        """Return the distances of the rows at the positions in `span`, if they are known."""
-        return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
-
-
-def order_rows(locations: Locations, point: Coordinates, matches: RowList) -> NearestRows:
+def order_rows(locations: Locations, point: Coordinates, rows: Rows) -> RowList:
     """Return rows in the order of their distance."""
-    spend(_SORTING * matches.count)
-    rows, total, others = matches.rows, matches.count, _NO_ROWS
-    positions = locations.positions.take(rows) if matches.positions is None else matches.positions
+    spend(_SORTING * len(rows))
+    total, others, positions = len(rows), _NO_ROWS, locations.positions.take(rows)
     if int(positions.max(initial=0)) >= locations.count:
         located = positions < locations.count
         rows, positions, others = rows[located], positions[located], rows[~located]
     rows, chords = _by_distance(rows, locations.squared_chords(point, positions))
-    return NearestRows(np.concatenate((rows, others)) if len(others) else rows, chords, total)
+    return _nearest_rows(np.concatenate((rows, others)) if len(others) else rows, chords, total)
+
+
+def _nearest_rows(rows: Rows, chords: Floats, total: int) -> RowList:
+    """Return the first of `total` rows, or all, with the distances of as many as most pages have.
+
+    `chords` are those of the located rows, which come first.
+    """
+    return RowList(rows, len(chords), total=total, metres=rounded_metres(chords[:_WITH_DISTANCE]).tolist())
 
 
 def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
@@ -240,15 +203,11 @@ def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
     return rows.take(order), ascending
 
 
-def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Positions, range]:
-    """Return the positions of all values that may have some ranks, and which ranks these are among them.
-
-    `precision` is how far a value may be from what it stands for.
-    """
+def _window(chords: Floats, ranks: range) -> tuple[Positions, range]:
+    """Return the positions of all chords that may have some ranks, and which ranks these are among them."""
     last = ranks.stop - 1
-    nearest = np.partition(values, last)[: ranks.stop]  # one rank after the other: several at once take much longer
-    highest, lowest = nearest[last], np.partition(nearest, ranks.start)[ranks.start]
-    least, most = lowest - 2 * precision, highest + 2 * precision
-    skipped = int(np.count_nonzero(values < least))
-    window = ((values >= least) & (values <= most)).nonzero()[0]
+    nearest = np.partition(chords, last)[: ranks.stop]  # one rank after the other: several at once take much longer
+    least, most = np.partition(nearest, ranks.start)[ranks.start], nearest[last]
+    skipped = int(np.count_nonzero(chords < least))
+    window = ((chords >= least) & (chords <= most)).nonzero()[0]
     return window, range(ranks.start - skipped, ranks.stop - skipped)

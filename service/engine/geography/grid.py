@@ -1,14 +1,13 @@
 """A grid over the earth: bands of latitude, whose points are sorted by longitude."""
 
 import math
-from collections.abc import Iterator
 from typing import Final, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Rows
+from service.engine.columns.column import Rows, expand
 from service.model.coordinates import Box, Coordinates
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 
@@ -91,8 +90,6 @@ def are_in_box(box: Box, latitudes: Floats, longitudes: Floats) -> NDArray[np.bo
 
 GridCells = NDArray[np.uint32]
 Positions = NDArray[np.intp]
-Bands = NDArray[np.uint32]
-_Item = TypeVar("_Item", bound=np.generic)
 
 # A cell is a band of a tenth of a degree and a column of it, in one number of 32 bits: bands first.
 BAND_HEIGHT: Final = 0.1
@@ -101,9 +98,6 @@ _COLUMN_BITS: Final = 21
 _COLUMNS: Final = 1 << _COLUMN_BITS
 _BANDS_PER_DEGREE: Final = _BANDS / (2 * MAX_LATITUDE)
 _COLUMNS_PER_DEGREE: Final = _COLUMNS / (2 * MAX_LONGITUDE)
-_FEW_RUNS: Final = 16
-_NO_POSITIONS: Final = np.empty(0, np.intp)
-_GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
@@ -148,84 +142,9 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         """The number of positions."""
         return int((self.stops - self.starts).sum())
 
-    @property
-    def filled(self) -> "Spans":
-        """These positions, of many runs without the empty ones: each costs as much as to test some positions."""
-        return self if len(self.starts) <= _FEW_RUNS else _filled(self.starts, self.stops)
-
-    @property
-    def joined(self) -> "Spans":
-        """One run from the first to the last of these positions, if that at most doubles their number; else these."""
-        if len(self.starts) <= 1:
-            return self
-        first, last = self.starts.min(), self.stops.max()
-        return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
-
-    def without(self, others: "Spans") -> "Spans":
-        """Return the positions that are not among others, all of which must be among these."""
-        starts, stops = np.concatenate((self.starts, others.stops)), np.concatenate((others.starts, self.stops))
-        starts.sort()
-        stops.sort()
-        return _filled(starts, stops)
-
-    def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
-        """Return the items of an array at these positions; of a single run, as a view."""
-        if len(self.starts) == 1:
-            return array[self.starts[0] : self.stops[0]]
-        return np.concatenate([array[:0], *(array[start:stop] for start, stop in self._runs())])
-
-    def fill(self, mask: NDArray[np.bool_]) -> None:
-        """Mark these positions."""
-        for start, stop in self._runs():
-            mask[start:stop] = True
-
-    def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
-        """Set the items of an array at these positions."""
-        for start, stop in self._runs():
-            array[start:stop], items = items[: stop - start], items[stop - start :]
-
     def positions(self) -> Positions:
         """Return the positions one by one."""
-        return np.concatenate([_NO_POSITIONS, *(np.arange(start, stop) for start, stop in self._runs())])
-
-    def _runs(self) -> Iterator[tuple[int, int]]:
-        return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
-
-
-def _filled(starts: Positions, stops: Positions) -> Spans:
-    has_positions = starts < stops
-    return Spans(starts[has_positions], stops[has_positions])
-
-
-NO_SPANS: Final = Spans(_NO_POSITIONS, _NO_POSITIONS)
-
-
-def join(one: Spans, other: Spans) -> Spans:
-    """Return the positions of both."""
-    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
-
-
-def bands_between(south: float, north: float) -> Bands:
-    """Return the bands of two latitudes, and those between."""
-    return np.arange(_band(south), _band(north) + 1, dtype=np.uint32)
-
-
-def middles(bands: Bands) -> Floats:
-    """Return the latitude in the middle of each band."""
-    latitudes: Floats = (bands.astype(np.float64) + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE
-    return latitudes
-
-
-def positions_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
-    """Return the positions in each band from one longitude to another, and in the rest of the columns of both.
-
-    `strictly` leaves these columns out.
-    """
-    first = bands << np.uint32(_COLUMN_BITS)
-    starts, stops = first | _columns(west), first | _columns(east)
-    if strictly:
-        return _filled(cells.searchsorted(starts, "right"), cells.searchsorted(stops))
-    return _filled(cells.searchsorted(starts), cells.searchsorted(stops, "right"))
+        return expand(self.starts, self.stops - self.starts).astype(np.intp, copy=False)
 
 
 def spans(cells: GridCells, box: Box) -> Spans:
@@ -235,8 +154,9 @@ def spans(cells: GridCells, box: Box) -> Spans:
         return _band_spans(cells, box)
     if _column(west) == _column(east):  # all around but less than a column
         return _band_spans(cells, Box(-MAX_LONGITUDE, south, MAX_LONGITUDE, north))
-    one, other = Box(west, south, MAX_LONGITUDE, north), Box(-MAX_LONGITUDE, south, east, north)
-    return join(_band_spans(cells, one), _band_spans(cells, other))
+    parts = Box(west, south, MAX_LONGITUDE, north), Box(-MAX_LONGITUDE, south, east, north)
+    one, other = (_band_spans(cells, part) for part in parts)
+    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
 
 
 def _band_spans(cells: GridCells, box: Box) -> Spans:

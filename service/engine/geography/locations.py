@@ -20,7 +20,7 @@ from service.engine.geography.grid import (
     unit_vector,
 )
 from service.engine.geography.z_order import ZOrder, build_z_order
-from service.model.coordinates import Coordinates
+from service.model.coordinates import Box, Coordinates
 from service.model.kinds import COMPLEMENT, MAX_LATITUDE, MAX_LONGITUDE, POINT_SCALE, key_number, number_key
 
 _SIZE: Final = 512
@@ -135,35 +135,40 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The number of located rows."""
         return len(self.cells)
 
-    def squared_chords(self, point: Coordinates, positions: Positions | Rows | slice) -> Floats:
+    def squared_chords(self, point: Coordinates, positions: Positions | Rows) -> Floats:
         """Return the squared chords from a point to those at some positions: they order by distance."""
-        vectors = self.points[positions] if isinstance(positions, slice) else self.points.take(positions, axis=0)
-        return squared_chords(point, vectors)
-
-    def nearness(self, point: Coordinates) -> NDArray[np.float32]:
-        """Return for each position a number that ascends with the distance from a point, in single precision."""
-        cosines: Floats = self.points @ -np.array(vector_of(point))
-        return cosines.astype(np.float32)
+        return squared_chords(point, self.points.take(positions, axis=0))
 
     def distances(self, point: Coordinates, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
         positions = self.positions.take(rows)
-        if int(positions.max(initial=0)) < self.count:
-            return self._distances(point, positions)
         located = positions < self.count
-        rest = iter(self._distances(point, positions[located]))
+        metres: list[float | None] = rounded_metres(self.squared_chords(point, positions[located])).tolist()
+        if len(metres) == len(rows):
+            return metres
+        rest = iter(metres)
         return [next(rest) if each else None for each in located.tolist()]
-
-    def _distances(self, point: Coordinates, positions: Positions | Rows) -> list[float | None]:
-        distances: list[float | None] = rounded_metres(self.squared_chords(point, positions)).tolist()
-        return distances
 
     @cached_property
     def blocks(self) -> Blocks:
         """The points in blocks, which take tens of milliseconds of a million rows; most requests need none of them."""
         return build_blocks(self.z_order.order[: self.count], self.positions, self.points)
 
-    @property
+    def are_all_in(self, box: Box) -> bool:
+        """Return whether a box that does not cross the antimeridian has all located rows."""
+        edges = self._bounds
+        return box.west <= edges.west <= edges.east <= box.east and box.south <= edges.south <= edges.north <= box.north
+
+    @cached_property
+    def _bounds(self) -> Box:
+        """The least box with all located rows."""
+        spend(self.count)
+        axes = ((self.longitudes, MAX_LONGITUDE), (self.latitudes, MAX_LATITUDE))
+        west, south = (float(degrees.min(initial=most)) for degrees, most in axes)
+        east, north = (float(degrees.max(initial=-most)) for degrees, most in axes)
+        return Box(west, south, east, north)
+
+    @cached_property
     def points(self) -> Floats:
         """The unit vector at each position."""
         return self.vectors.reshape(-1, DIMENSIONS)

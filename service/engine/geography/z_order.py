@@ -148,39 +148,27 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
         return totals(self.latitudes), totals(self.longitudes)
 
     @cached_property
-    def extremes(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The least and the greatest latitude, and longitude, in units; 0 if no row is located."""
-        if not self.count:
-            return (0, 0), (0, 0)
-        spend(self.count)
-        latitudes, longitudes = self.latitudes, self.longitudes
-        return (int(latitudes.min()), int(latitudes.max())), (int(longitudes.min()), int(longitudes.max()))
-
-    @cached_property
     def cell_counts(self) -> list[int]:
         """The number of cells that have rows, by zoom."""
         spend(self.count)
         counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
         return counts
 
-    def knows_starts(self, zoom: int) -> bool:
-        """Return whether it is known where the cells of a zoom begin: they are few."""
-        return self.cell_counts[zoom] <= _LARGE_CELLS
+    @cached_property
+    def large_zoom(self) -> int:
+        """The greatest zoom with few cells, of which it is known where they begin."""
+        return bisect_right(self.cell_counts, _LARGE_CELLS) - 1
 
     def starts(self, zoom: int) -> NDArray[np.intp]:
-        """Return where the cells of a zoom begin."""
-        if not self.knows_starts(zoom):
-            spend(self.count)
-            return (self.zooms <= zoom).nonzero()[0]
+        """Return where the cells of a zoom begin, at most of `large_zoom`."""
         starts, zooms = self._large_cells
         return starts[zooms <= zoom]
 
     @cached_property
     def _large_cells(self) -> tuple[NDArray[np.intp], Zooms]:
-        """Where the cells of the greatest zoom that has few of them begin, and from which zoom on cells begin there."""
+        """Where the cells of `large_zoom` begin, and from which zoom on cells begin there."""
         spend(self.count)
-        zoom = bisect_right(self.cell_counts, _LARGE_CELLS) - 1
-        starts = (self.zooms <= zoom).nonzero()[0]
+        starts = (self.zooms <= self.large_zoom).nonzero()[0]
         return starts, self.zooms[starts]
 
 

@@ -149,15 +149,3 @@ async def test_a_304_to_a_client_with_the_tag_counts_nothing(maps: Client, monke
     tag = (await cluster(maps)).etag
     monkeypatch.setattr("service.web.endpoints.clusters.map_clusters", None)
     assert (await cluster(maps, f"If-None-Match: {tag}")).status == 304
-
-
-async def test_a_moved_map_finds_its_rows_once(
-    maps: Client, monkeypatch: pytest.MonkeyPatch, snapshots: SnapshotHolder
-) -> None:
-    """Rows are found without the box, so that the next box finds them in the cache."""
-    conditions = [("is_open", "true"), ("country", "ca")]
-    plain = (await cluster(maps, bbox=BOXES[1], more=conditions)).body
-    await cluster(maps, more=conditions)
-    monkeypatch.setattr("service.engine.select._match", None)
-    assert (await cluster(maps, bbox=BOXES[1], more=conditions)).body == plain
-    assert snapshots.current is not None
