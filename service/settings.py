@@ -91,7 +91,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_shrink: Annotated[
         Share, Help("Reject a reload that loses more than this share (0 to 1) of stores or companies.")
     ] = Safeguards().max_shrink
-    poll: Annotated[PositiveSeconds, Help("Check the source this often, in addition to file system events.")] = 10
+    poll: Annotated[PositiveSeconds, Help("Fetch the source this often; changes of files are seen at once.")] = 10
     no_copy: Annotated[
         Flag,
         Help(

@@ -59,7 +59,6 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
 RESERVED: Final = {
     "aiohttp": {"web", "server", "publishing"},
     "gunicorn": {"server"},
-    "watchfiles": {"publishing"},
     "prometheus_client": {"web"},
     "click": {"commands"},
     "rich": {"commands", "server"},

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from service.access.key_file import KeyFileError, KeyFileMissing
-from service.baking.layout import DamagedFile
 from service.dataset import Rejected
 
 
@@ -26,8 +25,6 @@ def data_errors(data: Path, written: object = None) -> Iterator[None]:
         yield
     except Rejected as rejected:
         raise dataset_error(str(data), rejected) from rejected
-    except DamagedFile as damage:
-        raise click.ClickException(f"{data}: {damage}") from damage
     except OSError as error:
         raise click.ClickException(f"{written or error.filename}: {error.strerror}") from error
 

@@ -5,7 +5,7 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from service.publishing.source import (
     run_to_end,
 )
 from service.reading.files.container import ACCEPTED
-from service.reading.files.data_signature import DataSignature, data_signature, file_signature, is_file, watched_folders
+from service.reading.files.data_signature import DataSignature, data_signature, file_signature
 from service.reading.files.misnamed_files import suggest_conversion
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.
@@ -49,12 +49,9 @@ class LocalSource(ABC):
         self._path, self._read_signature = path, partial(read_signature, path)
         self.name, self._options = str(path), options
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders in which the files, or the mapping, can be replaced."""
-        mapping = Path(self._options.mapping)
-        declared = watched_folders(mapping) if is_file(mapping) else []
-        return sorted({*watched_folders(self._path), *declared})
+    def look(self) -> str:
+        """Return the fingerprint of the files and of the mapping as they are now."""
+        return self._read_signature().fingerprint
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Fetch the files once they stop changing; see `Source`.

@@ -4,87 +4,24 @@ import asyncio
 import errno
 import logging
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from typing import Final, TypeAlias
+from time import monotonic
+from typing import Final
 
 import msgspec
-from watchfiles import awatch
 
 from service.background import Progress, silent
 from service.dataset import Rejected, Safeguards, Summary
 from service.publishing.source import Fetched, Source, Unavailable
 from service.publishing.workspace import Publication, Reload, Workspace, last_modified
 
-# Changes within a step are reported together; a continuous stream of changes is reported this often.
-_STEP_MILLISECONDS: Final = 50
-_DEBOUNCE_MILLISECONDS: Final = 200
-# Interval of the check that the watched folders have not been replaced.
-_CHECK_MILLISECONDS: Final = 1_000
-_RETRY_SECONDS: Final = 10
+# Interval of looks at the files of a source; looking takes at most a fiftieth of the time of a core.
+_LOOK_SECONDS: Final = 0.2
+_LOOK_PAUSES: Final = 49
 _log = logging.getLogger(__name__)
-
-Folders: TypeAlias = Callable[[], Sequence[Path]]
-
-
-async def changes(folders: Folders) -> AsyncGenerator[None]:
-    """Yield after each change of an entry in the folders, any of which may be replaced meanwhile.
-
-    Yields nothing on file systems without notifications, such as network file systems.
-    """
-    logged = False
-    while True:
-        inodes = await asyncio.to_thread(_inodes, folders)
-        if not inodes:
-            return
-        try:
-            async with aclosing(_changes(inodes, folders)) as changed:
-                async for _ in changed:
-                    yield
-        except (OSError, RuntimeError) as error:
-            if not logged:
-                _log.warning("%s cannot be watched, and is only polled: %s", inodes[0][0], error)
-            logged = True
-            await asyncio.sleep(_RETRY_SECONDS)
-
-
-async def _changes(inodes: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
-    """Yield when the watch has begun, as changes may precede it, and after each change until a folder is replaced."""
-    watched = {folder for folder, _ in inodes}
-    watch = awatch(
-        *watched,
-        watch_filter=None,
-        debounce=_DEBOUNCE_MILLISECONDS,
-        step=_STEP_MILLISECONDS,
-        rust_timeout=_CHECK_MILLISECONDS,
-        yield_on_timeout=True,
-        recursive=False,
-    )
-    fresh = True
-    async with aclosing(watch):
-        async for changed in watch:
-            if changed or fresh:
-                yield
-            fresh = False
-            if any(Path(path) in watched for _, path in changed):  # replaced, perhaps by one of the same inode number
-                return
-            if await asyncio.to_thread(_inodes, folders) != inodes:
-                return
-
-
-def _inodes(folders: Folders) -> list[tuple[Path, int]]:
-    """Return the folders with their inode numbers, 0 for a missing one."""
-    inodes = []
-    for folder in folders():
-        try:
-            inodes.append((folder, folder.stat().st_ino))
-        except OSError:
-            inodes.append((folder, 0))
-    return inodes
-
 
 # Exponential backoff after failures.
 _FIRST_RETRY_SECONDS: Final = 0.5
@@ -102,7 +39,7 @@ class Publisher:
     """Publishes the data of a source in a workspace. Calls `on_publish` after each attempt, failed ones included.
 
     safeguards    limits of a data set
-    poll_seconds  interval of fetches without a notification of a change
+    poll_seconds  interval of fetches without a change that a look shows
     progress      receives the progress of the first fetch
     leads_empty   set once this process leads the run and no data is published yet
     """
@@ -167,8 +104,14 @@ class Publisher:
                 return await self._tidy()
 
     async def _watch(self) -> None:
-        async for _ in changes(lambda: self._source.watched):
-            self._woken.set()
+        """Wake when the files of the source change: a look at them works on every file system, unlike notifications."""
+        seen, began = "", monotonic()
+        while looked := await asyncio.to_thread(self._source.look):
+            if looked != seen:
+                self._woken.set()
+            seen = looked
+            await asyncio.sleep(max(_LOOK_SECONDS, _LOOK_PAUSES * (monotonic() - began)))
+            began = monotonic()
 
     async def _attempt(self) -> float:
         """Fetch the source once; return the seconds until the next attempt."""

@@ -31,7 +31,7 @@ from service.publishing.object_store import SCHEMES
 from service.publishing.source import Check, Fetched, Unavailable, bake_first, run_to_end
 from service.publishing.transport import CutOff, Transport, receive, receive_whole
 from service.reading.diagnostics import FileError
-from service.reading.files.data_signature import file_signature, is_file, watched_folders
+from service.reading.files.data_signature import file_signature, is_file
 from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
 from service.texts import printable
 
@@ -59,10 +59,9 @@ class RemoteSource(ABC):
         self._copy = LastGoodCopy(cache, url, name=self.name)
         self._started = False
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders to watch: none, as the origin can only be polled."""
-        return ()
+    def look(self) -> str:
+        """Return nothing, as the origin can only be polled."""
+        return ""
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Fetch what the origin has, or the last good copy if nothing was fetched before; see `Source`."""
@@ -162,10 +161,9 @@ class RemoteFolder(RemoteSource):
         self._settings = f"{__version__} {invalid} {options!r}"
         self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders in which the file of the mapping can be replaced."""
-        return watched_folders(self._mapping) if is_file(self._mapping) else ()
+    def look(self) -> str:
+        """Return the fingerprint of the file of the mapping, if it is one on this machine."""
+        return file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
 
     async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
         how = await run_to_end(self._how)
@@ -190,8 +188,7 @@ class RemoteFolder(RemoteSource):
 
     def _how(self) -> str:
         """Return how files are compiled: another program, other options or another mapping make other data of them."""
-        mapping = file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
-        return f"{self._settings} {mapping}"
+        return f"{self._settings} {self.look()}"
 
     async def _fetch_file(self, name: str, listing: Listing, to: Path, progress: Progress) -> None:
         """Fetch a file. With another checksum it may be damaged in transit, or newer than the manifest: `CutOff`."""

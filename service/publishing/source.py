@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -54,9 +54,8 @@ class Source(Protocol):
     def name(self) -> str:
         """The name for messages, without secrets."""
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders to watch for changes of the source; none if it can only be polled."""
+    def look(self) -> str:
+        """Return a text that differs once files of the source on this machine have changed; "" if it has none."""
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Write the data of the source into a new baked file, complete and verified, or verify one in place.

@@ -23,7 +23,6 @@ def start_log(*, as_json: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if as_json else _Text())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
 
 
 class _Text(logging.Formatter):

@@ -1,7 +1,7 @@
 """A scripted source, and a publisher over it that records its publications."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -21,15 +21,19 @@ class Script:
 
     known  the known fingerprint of each fetch
     at     time of each fetch, in seconds by the clock of the event loop
+    seen   what a look at its files returns
     """
 
     name = "a script"
-    watched: Sequence[Path] = ()
 
     def __init__(self, *steps: Step) -> None:
         self._steps = list(steps)
         self.known: list[str] = []
         self.at: list[float] = []
+        self.seen = ""
+
+    def look(self) -> str:
+        return self.seen
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes time
         self.known.append(known)

@@ -94,13 +94,13 @@ def test_a_url_that_ends_with_a_slash_or_a_manifest_is_that_of_a_folder(tmp_path
     source = choose(url, tmp_path)
     assert isinstance(source, RemoteFolder)
     assert source.name == name
-    assert source.watched == ()
+    assert source.look() == ""
 
 
 def test_data_files_in_a_folder_at_a_url_are_read_with_options(tmp_path: Path) -> None:
     (tmp_path / "mapping.toml").touch()
     options = ReadOptions(mapping=str(tmp_path / "mapping.toml"), encoding="cp1252")
-    assert tmp_path in choose("http://host/a/", tmp_path, options).watched
+    assert choose("http://host/a/", tmp_path, options).look()
 
 
 @pytest.mark.parametrize(

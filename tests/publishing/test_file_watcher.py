@@ -1,50 +1,18 @@
-"""Changes of folders are reported, whatever causes them."""
+"""A look at a source shows each change of its files, whatever causes it, and wakes the publisher."""
 
-import asyncio
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from service.publishing.publisher import changes
-from service.reading.files.data_signature import watched_folders
+from service.dataset import InvalidRecords
+from service.publishing.local_source import BakedFileSource, FolderSource
+from service.publishing.workspace import workspace
 from tests.program import SECONDS
+from tests.publishing.scripted import Published, Script, fetched
 from tests.run.generations import put, swap_link
-
-pytestmark = pytest.mark.slow
-
-
-class Watch:
-    """Waits for changes of a path."""
-
-    def __init__(self, path: Path) -> None:
-        self._changed = asyncio.Event()
-        self._changes = changes(lambda: watched_folders(path))
-
-    async def run(self) -> None:
-        async for _ in self._changes:
-            self._changed.set()
-
-    async def changed(self) -> None:
-        """Wait for a change."""
-        async with asyncio.timeout(SECONDS):
-            await self._changed.wait()
-        self._changed.clear()
-
-
-@asynccontextmanager
-async def watching(path: Path) -> AsyncIterator[Watch]:
-    """Watch a path; the watch has begun."""
-    watch = Watch(path)
-    task = asyncio.create_task(watch.run())
-    try:
-        await watch.changed()
-        yield watch
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.fixture
@@ -55,52 +23,61 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_file_that_is_written_replaced_added_or_removed_is_a_change(folder: Path) -> None:
-    async with watching(folder / "stores.csv") as watch:
-        await asyncio.to_thread((folder / "stores.csv").write_text, "two")
-        await watch.changed()
-        await asyncio.to_thread(put, b"three", folder / "stores.csv")
-        await watch.changed()
-        await asyncio.to_thread((folder / "companies.csv").touch)
-        await watch.changed()
-        await asyncio.to_thread((folder / "companies.csv").unlink)
-        await watch.changed()
+def changes(path: Path, *causes: Callable[[], object]) -> list[bool]:
+    """Return whether a look at a path shows each of some changes."""
+    source = FolderSource(path, invalid=InvalidRecords.REFUSE, timeout=SECONDS)
+    looks = [source.look()]
+    for cause in causes:
+        cause()
+        looks.append(source.look())
+    return [one != other for one, other in pairwise(looks)]
 
 
-async def test_a_folder_that_is_replaced_removed_or_created_is_a_change_and_then_watched(folder: Path) -> None:
-    async with watching(folder) as watch:
-        await asyncio.to_thread(replace_folder, folder)
-        await watch.changed()
-        await asyncio.to_thread((folder / "stores.csv").write_text, "three")
-        await watch.changed()
-        await asyncio.to_thread(shutil.rmtree, folder)
-        await watch.changed()
-        await asyncio.to_thread(folder.mkdir)
-        await watch.changed()
+def test_a_file_that_is_written_replaced_added_or_removed_is_a_change(folder: Path) -> None:
+    file, other = folder / "stores.csv", folder / "companies.csv"
+    causes = (lambda: file.write_text("three"), lambda: put(b"3", file), other.touch, other.unlink)
+    assert changes(folder, *causes) == [True] * 4
+    assert changes(file, *causes[:2], file.unlink) == [True] * 3
 
 
-async def test_a_swapped_link_behind_a_link_is_a_change_and_its_new_target_is_watched(folder: Path) -> None:
+def test_a_folder_that_is_replaced_removed_or_created_is_a_change(folder: Path) -> None:
+    file = folder / "stores.csv"
+    causes = (lambda: replace_folder(folder), lambda: file.write_text("three"), lambda: shutil.rmtree(folder))
+    assert changes(folder, *causes, folder.mkdir) == [True] * 4
+
+
+def test_a_swapped_link_behind_a_link_is_a_change_and_circular_links_are_no_error(folder: Path) -> None:
     first, link, other = folder.parents[1] / "first" / "link", folder.parent / "link", folder.parent / "other"
     other.mkdir()
     first.parent.mkdir()
     first.symlink_to("../parent/link")
     link.symlink_to("data")
-    async with watching(first) as watch:
-        await asyncio.to_thread(swap_link, link, Path("other"))
-        await watch.changed()
-        await asyncio.to_thread((other / "stores.csv").write_text, "two")
-        await watch.changed()
+    causes = (
+        lambda: swap_link(link, Path("other")),
+        lambda: (other / "stores.csv").write_text("two"),
+        lambda: swap_link(link, Path("link")),
+        lambda: swap_link(link, Path("data")),
+    )
+    assert changes(first, *causes) == [True] * 4
 
 
-async def test_circular_links_do_not_end_the_watch(folder: Path) -> None:
-    link = folder.parent / "link"
-    link.symlink_to("data")
-    async with watching(link) as watch:
-        await asyncio.to_thread(swap_link, link, Path("link"))
-        await watch.changed()
-        assert await asyncio.to_thread(watched_folders, link) == [folder.parent]
-        await asyncio.to_thread(swap_link, link, Path("data"))
-        await watch.changed()
+def test_a_baked_file_that_is_replaced_is_a_change(folder: Path, tmp_path: Path) -> None:
+    source = BakedFileSource(folder / "stores.baked", tmp_path)
+    looks = [source.look()]
+    for content in (b"one", b"two"):
+        put(content, folder / "stores.baked")
+        looks.append(source.look())
+    assert len(set(looks)) == 3
+
+
+async def test_a_change_wakes_the_publisher(tmp_path: Path) -> None:
+    script = Script(fetched("one"), None, fetched("two"))
+    script.seen = "one"
+    with workspace(tmp_path) as work:
+        async with Published(script, work, poll_seconds=3600).running() as published:
+            await published.until(2)  # the second fetch follows the first look
+            script.seen = "two"
+            assert (await published.until(3))[-1].fingerprint == "two"
 
 
 def replace_folder(folder: Path) -> None:

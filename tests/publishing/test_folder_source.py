@@ -164,12 +164,13 @@ async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it
     put(b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n", data / "stores.csv")
     put(b'[companies]\nfrom = "stores"\n', mapping)
     source = folder_source(data, ReadOptions(mapping=str(mapping)))
-    assert set(source.watched) >= {data, mapping.parent}
+    seen = source.look()
     fetched = await fetch(source, to)
     assert fetched is not None
     assert await fetch(source, to, fetched.fingerprint) is None
     for wrong, where, options in ((mapping, data, str(mapping)), (data / "mapping.toml", data, "")):
         put(b"[companies", wrong)
+        assert source.look() != seen
         with pytest.raises(Rejected, match=r"mapping\.toml: not valid TOML") as caught:
             await fetch(folder_source(where, ReadOptions(mapping=options)), to, fetched.fingerprint)
         assert caught.value.rejection.fingerprint != fetched.fingerprint

@@ -121,11 +121,12 @@ async def test_a_mapping_on_this_machine_is_used_and_its_change_followed(tmp_pat
     mapping = tmp_path / "mapping.toml"
     mapping.write_text('[stores.fields]\nname = { constant = "mapped" }\n')
     fetcher = FolderFetcher(holding(FIRST.files()), tmp_path, mapping=str(mapping))
-    assert tmp_path in fetcher.source.watched
+    seen = fetcher.source.look()
     known, name = await fetcher.names()
     assert name == "mapped"
     assert await fetcher.fetch(known) is None
     mapping.write_text('[stores.fields]\nname = "no such member"\n')
+    assert fetcher.source.look() not in ("", seen)
     with pytest.raises(Rejected, match="no such member"):
         await fetcher.fetch(known)
 

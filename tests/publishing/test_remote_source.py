@@ -46,7 +46,7 @@ def header_of_length(length: int) -> bytes:
 
 async def test_the_file_is_fetched_byte_for_byte(fetcher: Fetcher, one: bytes) -> None:
     source: Source = fetcher.source
-    assert source.watched == ()
+    assert source.look() == ""
     assert await fetcher.fetched() == ('"one"', one)
     assert fetcher.to.stat().st_mode & 0o777 == 0o600
 

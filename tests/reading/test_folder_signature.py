@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.dataset import ReadOptions
-from service.reading.files.data_signature import data_signature, file_signature, watched_folders
+from service.reading.files.data_signature import data_signature, file_signature
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
@@ -84,11 +84,6 @@ def test_replacing_or_removing_a_file_changes_its_fingerprint(tmp_path: Path) ->
         beside.replace(file)
         looks.append(file_signature(file).fingerprint)
     assert len(set(looks)) == 3
-
-
-def test_a_missing_path_is_watched_in_its_nearest_existing_ancestor(tmp_path: Path) -> None:
-    assert watched_folders(tmp_path / "a" / "b" / "set.baked") == [tmp_path]
-    assert watched_folders(tmp_path / ("x" * 300)) == [tmp_path]
 
 
 def test_a_mapping_changes_the_fingerprint_of_a_folder_a_file_and_an_archive(folder: Path, tmp_path: Path) -> None:

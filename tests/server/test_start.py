@@ -10,7 +10,7 @@ from tests.program import PROGRAM, SECONDS, environment
 
 pytestmark = pytest.mark.process
 
-SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop", "watchfiles"}
+SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop"}
 SERVE = """
 import sys
 from service.publishing.snapshot import SnapshotHolder
@@ -24,7 +24,7 @@ print(*sys.modules)
 
 @pytest.mark.parametrize(
     ("command", "needed"),
-    [("keys", set()), ("sample", set()), ("check", {"numpy"}), ("serve", {"numpy", "uvloop", "watchfiles"})],
+    [("keys", set()), ("sample", set()), ("check", {"numpy"}), ("serve", {"numpy", "uvloop"})],
 )
 def test_a_command_imports_only_the_slow_modules_that_it_needs(command: str, needed: set[str]) -> None:
     program = [PROGRAM[0], "-X", "importtime", *PROGRAM[1:], command, "--help"]

@@ -73,18 +73,6 @@ def file_signature(file: Path) -> DataSignature:
     return _signature([file], 0, verifiable=True)
 
 
-def watched_folders(path: Path) -> list[Path]:
-    """Return the existing folders in which a path, or a link on the way to it, can be replaced.
-
-    If there is none, return the nearest existing ancestor.
-    """
-    path = path.absolute()
-    links = filter(os.path.islink, (path, *path.parents))
-    resolved = Path(os.path.realpath(path))  # Path.resolve raises for a cycle of links, before Python 3.13
-    candidates = {path, resolved, *(link.parent for link in links), path.parent, resolved.parent}
-    return sorted(filter(os.path.isdir, candidates)) or [next(filter(os.path.isdir, path.parents))]
-
-
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; False if it cannot be read."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long
