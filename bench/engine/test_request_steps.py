@@ -163,7 +163,9 @@ STEPS: Final[Mapping[str, Callable[[Pipeline, Loopback], Prepare]]] = {
         lambda target: partial(connection.transport.writelines, _pieces(pipeline, target))
     ),
     "count": lambda pipeline, __: _observe(pipeline, Observer(pipeline.app.traffic)),
-    "count and log": lambda pipeline, __: _observe(pipeline, Observer(pipeline.app.traffic, log=_Log(maxlen=_BATCH))),
+    "count and log": lambda pipeline, __: _observe(
+        pipeline, Observer(pipeline.app.traffic, log=_Log(maxlen=_BATCH).write)
+    ),
     "**the whole request**, same header fields": _whole_again,
     "**the whole request**, other header fields": _whole,
 }

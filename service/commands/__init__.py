@@ -9,10 +9,9 @@ import click
 
 from service import __version__
 from service.access.api_key import redacted
-from service.texts import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
-_MODULES: Final = {
+_MODULES: Final[dict[str, Any]] = {
     **{name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake", "export", "help", "probe")},
     "verify": "bake",
 }
@@ -31,25 +30,12 @@ def _masked_keys() -> Iterator[None]:
 class _Commands(click.Group):
     """A group that imports a command when it is used, and masks API keys in error messages."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's parameters
-        """Return the names of all commands."""
-        return sorted(_MODULES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's parameter
         """Return a command by name, or None."""
         if cmd_name not in _MODULES:
             return None
         command: click.Command = getattr(import_module(f"service.commands.{_MODULES[cmd_name]}"), cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; suggest a similar name if there is none."""
-        name = args[0]
-        if not name.startswith("-") and name not in _MODULES:
-            ctx.fail(f"no such command {name!r}{did_you_mean(name, _MODULES)}")
-        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the command."""
@@ -62,7 +48,7 @@ class _Commands(click.Group):
             return super().invoke(ctx)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, commands=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="store-directory")
 def main() -> None:
     """Serve a directory of retail stores and the companies that own them.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final, Generic, TypeVar
+from typing import Any, Final
 
 from service.files import locked
 from service.texts import printable
@@ -62,28 +62,28 @@ _MAX_QUEUED_LINES: Final = 32_768
 _CLOSE_SECONDS: Final = 1
 _log = logging.getLogger(__name__)
 
-Entry = TypeVar("Entry")
+Encode = Callable[[Sequence[Any]], bytes]
 
 
-class AccessLogFile(Generic[Entry]):
+class AccessLogFile:
     """Appends entries, as lines, to a file in a separate thread, so that a slow disk or reader delays no request.
 
     Each batch opens the file, so that one that was renamed or removed, as by log rotation, is created again. Lines of
     several processes do not mix: a lock serializes their writes, and a write that fails midway is undone and retried.
     """
 
-    def __init__(self, name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]) -> None:
+    def __init__(self, name: str, lock_file: Path, encode: Encode) -> None:
         """Write entries, encoded as lines, to a file, or to standard output if the name is `-`. Raises OSError."""
         self._name = name
         self._lock = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         self._encode = encode
-        self._entries: list[Entry] = []
+        self._entries: list[object] = []
         self._batch = b""
         self._closing = Event()
         self._thread = Thread(target=self._run, name="access log", daemon=True)  # never delays the exit
         self._thread.start()
 
-    def write(self, entry: Entry) -> bool:
+    def write(self, entry: object) -> bool:
         """Queue an entry without blocking; return whether there was room for it."""
         if len(self._entries) >= _MAX_QUEUED_LINES:
             return False
@@ -130,9 +130,7 @@ class AccessLogFile(Generic[Entry]):
             raise
 
 
-def access_log(
-    name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]
-) -> AbstractContextManager[AccessLogFile[Entry] | None]:
+def access_log(name: str, lock_file: Path, encode: Encode) -> AbstractContextManager[AccessLogFile | None]:
     """Open the access log, None without a name; the context closes it. Raises OSError."""
     return closing(AccessLogFile(name, lock_file, encode)) if name else nullcontext()
 

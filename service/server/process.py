@@ -26,7 +26,7 @@ from service.server.log import access_log
 from service.server.progress_bar import shown_progress
 from service.settings import Settings
 from service.web.connections.limits import Limits
-from service.web.pipeline.access_log import AccessLogWriter, encode_lines
+from service.web.pipeline.access_log import WriteEntry, encode_lines
 from service.web.pipeline.auth import api_key_authentication, no_authentication
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ async def run(
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
-                async with _listening(setup, await _site(setup, holder, follower, log), public, admin):
+                site = await _site(setup, holder, follower, log.write if log else None)
+                async with _listening(setup, site, public, admin):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
                     if holder.current is not None:
@@ -146,7 +147,7 @@ def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) ->
 
 
 async def _site(
-    setup: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: AccessLogWriter | None
+    setup: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: WriteEntry | None
 ) -> "Site":
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
     from service.web.site import make_site  # noqa: PLC0415 - see above

@@ -21,7 +21,7 @@ from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_rout
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.endpoints.whole_results import whole_result_routes
 from service.web.http.forwarded import parse_trusted_proxies
-from service.web.pipeline.access_log import AccessLogWriter
+from service.web.pipeline.access_log import WriteEntry
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, KeyCounters
@@ -44,7 +44,7 @@ def make_site(
     authenticate: Authenticate,
     settings: Settings,
     *,
-    log: AccessLogWriter | None = None,
+    log: WriteEntry | None = None,
     key_file_ok: Callable[[], bool] | None = None,
 ) -> Site:
     """Return the applications. With an admin listener, probes and metrics are there only.

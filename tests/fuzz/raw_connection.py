@@ -43,7 +43,7 @@ def _app() -> App:
     with TemporaryDirectory() as folder:
         asyncio.run(serve(snapshots, write_directory(Path(folder) / "data", STORES, COMPANIES)))
     trusting = msgspec.structs.replace(DEFAULTS, trusted_proxy=("192.0.2.0/24",))
-    return make_site(snapshots, authentication([KEY]), trusting, log=_Discarding()).public
+    return make_site(snapshots, authentication([KEY]), trusting, log=_Discarding().write).public
 
 
 def sending(step: int) -> Callable[[bytes], None]:

@@ -36,19 +36,19 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile[bytes]]:
+def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile]:
     with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock", _join) as opened:
         assert opened is not None
         yield opened
 
 
-def test_lines_are_written_soon_and_in_order(file: AccessLogFile[bytes], path: Path) -> None:
+def test_lines_are_written_soon_and_in_order(file: AccessLogFile, path: Path) -> None:
     for number in range(100):
         file.write(b"%d\n" % number)
     eventually(lambda: path.read_text().split() == [str(number) for number in range(100)])
 
 
-def test_closing_writes_the_queued_lines(file: AccessLogFile[bytes], path: Path) -> None:
+def test_closing_writes_the_queued_lines(file: AccessLogFile, path: Path) -> None:
     file.write(b"last\n")
     file.close()
     assert path.read_text() == "last\n"
@@ -62,7 +62,7 @@ def test_an_existing_file_is_appended_to(tmp_path: Path, path: Path) -> None:
     assert path.read_text() == "before\nafter\n"
 
 
-def test_a_renamed_file_is_created_again(file: AccessLogFile[bytes], path: Path) -> None:
+def test_a_renamed_file_is_created_again(file: AccessLogFile, path: Path) -> None:
     file.write(b"one\n")
     eventually(lambda: path.read_text() == "one\n")
     path.rename(path.with_suffix(".1"))
@@ -71,7 +71,7 @@ def test_a_renamed_file_is_created_again(file: AccessLogFile[bytes], path: Path)
     assert path.with_suffix(".1").read_text() == "one\n"
 
 
-def test_a_created_file_is_not_for_all_to_read(file: AccessLogFile[bytes], path: Path) -> None:
+def test_a_created_file_is_not_for_all_to_read(file: AccessLogFile, path: Path) -> None:
     mask = os.umask(0)
     try:
         path.unlink()
@@ -143,7 +143,7 @@ def test_an_error_that_lasts_is_logged_once(tmp_path: Path, path: Path, caplog: 
 
 
 def test_a_write_that_fails_midway_is_undone_and_retried(
-    file: AccessLogFile[bytes], path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    file: AccessLogFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ours, theirs = b"a" * 299 + b"\n", b"b" * 299 + b"\n"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -227,7 +227,7 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> No
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
 
-def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile[bytes], path: Path, tmp_path: Path) -> None:
+def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile, path: Path, tmp_path: Path) -> None:
     with (tmp_path / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert file.write(b"line\n")

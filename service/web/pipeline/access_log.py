@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import unquote
 
 import msgspec
@@ -43,13 +43,8 @@ class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     client: str | None
 
 
-class AccessLogWriter(Protocol):
-    """Writes entries as lines, in the background."""
-
-    def write(self, entry: AccessLogEntry) -> bool:
-        """Queue an entry without waiting; return False if the queue is full."""
-
-
+# Queues an entry to be written in the background, without waiting; returns False if the queue is full.
+WriteEntry = Callable[[AccessLogEntry], bool]
 # Encodes entries as lines, each with its line end. One at a time costs twice as much.
 encode_lines: Final[Callable[[Sequence[AccessLogEntry]], bytes]] = msgspec.json.Encoder().encode_lines
 

@@ -12,7 +12,7 @@ from service.web.http.forwarded import NO_PROXIES, UNIX, TrustedProxies
 from service.web.http.header_fields import HeaderLines
 from service.web.http.request import RequestFields
 from service.web.http.response import Answer
-from service.web.pipeline.access_log import AccessLogEntry, AccessLogWriter, loggable_path, timestamp
+from service.web.pipeline.access_log import AccessLogEntry, WriteEntry, loggable_path, timestamp
 from service.web.pipeline.counters import UNMATCHED, Counters, Event, KeyCounters
 
 _MICROSECONDS: Final = 1e6
@@ -45,7 +45,7 @@ class Observer:
 
     traffic          counters by route
     key_counters     counters by key, if there is an admin listener to serve them
-    log              writer of the access log
+    log              writes to the access log
     trusted_proxies  proxies whose X-Forwarded-For field is trusted; Forwarded is ignored
     """
 
@@ -54,7 +54,7 @@ class Observer:
         traffic: Counters,
         *,
         key_counters: KeyCounters | None = None,
-        log: AccessLogWriter | None = None,
+        log: WriteEntry | None = None,
         trusted_proxies: TrustedProxies = NO_PROXIES,
     ) -> None:
         self.traffic = traffic
@@ -80,7 +80,7 @@ class Observer:
                 trace_id=exchange.fields.trace_id,
                 client=self._trusted_proxies.client(exchange.remote, exchange.fields.all),
             )
-            self._write(self._log, entry)
+            self._write(entry)
 
     def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
         """Record the answer to a malformed request, with nothing of the request but its client."""
@@ -94,8 +94,8 @@ class Observer:
                 request_id=request_id,
                 client=client or UNIX,
             )
-            self._write(self._log, entry)
+            self._write(entry)
 
-    def _write(self, log: AccessLogWriter, entry: AccessLogEntry) -> None:
-        if not log.write(entry):
+    def _write(self, entry: AccessLogEntry) -> None:
+        if self._log is not None and not self._log(entry):
             self.traffic.count(Event.LINE_DROPPED)

@@ -36,7 +36,7 @@ def site() -> App:
     settings = msgspec.structs.replace(
         DEFAULTS, trusted_proxy=("192.0.2.1", "127.0.0.0/8"), cors_origin=("https://shop.example",)
     )
-    return make_site(SnapshotHolder(), authentication([KEY]), settings, log=Dropped()).public
+    return make_site(SnapshotHolder(), authentication([KEY]), settings, log=Dropped().write).public
 
 
 class Dropped:

@@ -174,7 +174,8 @@ async def test_it_is_logged_and_counted_at_its_end(
 ) -> None:
     long = [store(f"s{number}", name="x" * 4000) for number in range(4000)]  # more than the system buffers
     await serve(snapshots, write_directory(tmp_path / "made", long))
-    site = make_site(snapshots, api_key_authentication(Keyring(static_principals([KEY]))), DEFAULTS, log=(log := Log()))
+    log, ring = Log(), Keyring(static_principals([KEY]))
+    site = make_site(snapshots, api_key_authentication(ring), DEFAULTS, log=log.write)
     client: Client = await aiohttp_client(ServiceServer(site.public, Limits(write_seconds=60)))
     whole = await ask(client, "/stores.ndjson")
     await ask(client, "/stores.ndjson", method="HEAD")

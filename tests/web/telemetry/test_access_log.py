@@ -55,7 +55,9 @@ def lines() -> Lines:
 async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Lines) -> Client:
     """Return a client of a service with an access log."""
     await serve(snapshots, data)
-    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS, log=lines).public))
+    return await aiohttp_client(
+        ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS, log=lines.write).public)
+    )
 
 
 async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Lines) -> None:
@@ -143,7 +145,7 @@ async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
     await serve(snapshots, folder)
     monkeypatch.chdir(folder)  # the path of a socket must be short
     settings = msgspec.structs.replace(DEFAULTS, trusted_proxy=("10.0.0.0/8",))
-    server = runner(make_site(snapshots, authentication([KEY]), settings, log=lines).public)
+    server = runner(make_site(snapshots, authentication([KEY]), settings, log=lines.write).public)
     await server.setup()
     with socket.socket(socket.AF_UNIX) as sock:
         await UnixSite(server, "socket").start()
