@@ -202,7 +202,7 @@ def test_unknown_variables_alone_are_logged_with_a_suggestion_and_without_their_
 
 @pytest.mark.parametrize(
     ("command", "message"),
-    [(["serv"], "no such command 'serv'; did you mean serve?"), (["zzz"], "no such command 'zzz'\n")],
+    [(["serv"], "No such command 'serv'. Did you mean 'serve'?\n"), (["zzz"], "No such command 'zzz'.\n")],
 )
 def test_a_mistyped_command_is_reported_with_a_suggestion(command: list[str], message: str) -> None:
     ended = usage(*command)
