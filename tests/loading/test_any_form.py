@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 from service.dataset import ReadOptions
 from service.loading.dataset import load
 from tests.engine.ranked_keys import IN_FILES
-from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
+from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, dataset, load_files, packed, store
 from tests.workbooks import Value, ods, xlsx
 from tests.zip_archives import zipped
 
@@ -187,6 +187,4 @@ def test_the_same_records_in_any_form_give_the_same_tables(form: Form) -> None:
         loaded = load(path, options=options, spools=IN_FILES)
         twin = load_files(Path(folder) / "twin", {"stores.json": as_json(STORES), "companies.json": as_json(COMPANIES)})
     assert loaded.report.errors == twin.report.errors == []
-    assert loaded.dataset is not None
-    assert twin.dataset is not None
-    assert loaded.dataset.version == twin.dataset.version
+    assert dataset(loaded).version == dataset(twin).version

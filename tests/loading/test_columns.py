@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from service.engine.columns.column import join_keys
-from service.loading.fast_path import PlainColumn, parse_instants, read_plain_column
+from service.loading.fast_path import PlainColumn, decimal_keys, parse_instants, read_plain_column
 from service.model.kinds import (
     IDENTIFIER,
     INSTANT,
@@ -118,23 +118,12 @@ def test_the_fast_path_parses_date_times_with_up_to_six_fraction_digits(text: st
     assert (parse_instants([text]) is not None) == (known and ".1234567" not in text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2024-02-30",
-        "2024-13-01",
-        "2024-00-10",
-        "2024-01-00",
-        "0000-01-01",
-        "2024-01-01T24:00",
-        "2024-01-01T10:00+24:00",
-        "\u0661",
-        "x" * 99,
-    ],
-)
-def test_one_invalid_date_time_among_thousands_is_found(text: str) -> None:
-    assert parse_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None
-    assert parse_instants([*["2024-05-31T10:00:00.5+02:00"] * 5_000, text]) is None
+def test_one_invalid_date_time_among_thousands_is_found() -> None:
+    valid = ["2024-05-31T10:00:00.5+02:00"] * 5_000
+    assert parse_instants(valid) is not None
+    dates = ["2024-02-30", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01"]
+    for text in (*dates, "2024-01-01T24:00", "2024-01-01T10:00+24:00", "\u0661", "x" * 99):
+        assert parse_instants([*valid, text]) is None, text
 
 
 @given(st.dates(), st.integers(-1, 40))
@@ -148,6 +137,35 @@ def test_missing_date_times_keep_their_positions() -> None:
     assert plain is not None
     assert plain.values == [UNSET, "2024-05-31T10:00:00+02:00", UNSET]
     assert plain.keys == join_keys([None, "2024-05-31T08:00:00", None])
+
+
+# The keys of many decimals at once are those of one at a time.
+NULL = "\x7f"
+DECIMALS = st.decimals(min_value=-200, max_value=200, allow_nan=False, places=4).map("{:f}".format)
+DECIMAL_TEXTS = st.lists(DECIMALS | st.just("") | st.text("0019.5-", min_size=1, max_size=6), max_size=6)
+
+
+def lines(texts: list[str]) -> bytes:
+    return "".join(f"{text or NULL}\n" for text in texts).encode()
+
+
+@given(DECIMAL_TEXTS)
+def test_keys_are_those_of_each_decimal_if_there_are_any(texts: list[str]) -> None:
+    found = decimal_keys(lines(texts), ord(NULL), None)
+    assert found in (None, join_keys([number_key(text) if text else None for text in texts]))
+
+
+@given(st.lists(DECIMALS.filter(float), max_size=6))
+def test_plain_decimals_have_keys_at_once_if_they_are_in_range(texts: list[str]) -> None:
+    keys = join_keys([number_key(text) for text in texts])
+    assert decimal_keys(lines(texts), ord(NULL), None) == keys
+    inside = all(abs(int(float(text))) < 90 for text in texts)
+    assert decimal_keys(lines(texts), ord(NULL), 90.0) == (keys if inside else None)
+
+
+def test_what_is_no_plain_decimal_has_none() -> None:
+    for text in ("0", "-0.0", "1e3", "+1", "1.2.3", "-", ".", "x", "1-2", "0" * 20 + "1", "1" * 20):
+        assert decimal_keys(lines(["1.5", text]), ord(NULL), None) is None
 
 
 def test_one_long_text_among_date_times_takes_no_room_for_each_of_them() -> None:

@@ -7,7 +7,12 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from service.baking.baked_file import write_baked
+from service.dataset import Totals
 from service.loading.dataset import load
+from service.reading.batch import BATCH_SIZE
+from service.spool import MEMORY, Spools
+from tests.directory import company as acme, store as shop, write_directory
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,
@@ -59,7 +64,7 @@ def test_no_manifest_content_raises_an_exception(content: bytes) -> None:
 
 
 def test_every_step_reports_progress(tmp_path: Path) -> None:
-    load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(10_000)), "stores.jsonl")
+    load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(6 * BATCH_SIZE)), "stores.jsonl")
     reported: list[tuple[str, int, int]] = []
     load(tmp_path, progress=lambda step, done, total: reported.append((step, done, total)))
 
@@ -101,8 +106,25 @@ def test_a_disabled_garbage_collector_stays_disabled(tmp_path: Path) -> None:
         gc.enable()
 
 
+def test_spools_of_a_byte_give_the_same_file_and_report(tmp_path: Path) -> None:
+    """Repeated, contradicting and invalid records; values that only those have are not in the file."""
+    stores = [shop(f"s{number % 400}", name=f"Shop {number // 400}", city=f"C{number}") for number in range(1_000)]
+    stores += [shop("s1", name="Shop 0", city="C1"), shop("s2", city=None), shop("new")]
+    folder = write_directory(tmp_path / "data", [*stores, *stores[:50]], [acme()])
+    made = []
+    for memory in (MEMORY, 1 << 10):
+        loaded, file = load(folder, spools=Spools(tmp_path, memory)), tmp_path / f"{memory}.baked"
+        assert loaded.dataset is not None
+        assert len(loaded.dataset.stores.columns["city"].values or ()) == 401
+        write_baked(loaded.dataset, file)
+        made.append((file.read_bytes(), loaded.report))
+    assert made[0] == made[1]
+    assert made[0][1].totals == Totals(stores=401, companies=1, skipped=601, repeated=51)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".baked"] == ["data"]
+
+
 def test_many_records_load_in_the_default_order(tmp_path: Path) -> None:
-    records = [store(f"s{number}", created_at=f"20{number % 90 + 10}-01-01") for number in range(9_000)]
+    records = [store(f"s{number}", created_at=f"20{number % 90 + 10}-01-01") for number in range(3 * BATCH_SIZE)]
     expected = sorted(records, key=lambda record: (str(record["created_at"]), str(record["store_id"])))
     loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
 

@@ -13,6 +13,7 @@ from tests.loading.data_files import (
     load_files,
     load_stores,
     refusal,
+    rows,
     store,
 )
 
@@ -86,9 +87,7 @@ def test_an_invalid_csv_file_is_refused(tmp_path: Path, text: bytes, line: int |
 )
 def test_an_invalid_json_file_is_refused(tmp_path: Path, text: bytes, line: int | None) -> None:
     error = refusal(load_stores(tmp_path, text, "stores.json"))
-
-    assert error.file == "stores.json"
-    assert error.line == line
+    assert (error.file, error.line) == ("stores.json", line)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +110,13 @@ def test_a_lone_surrogate_refuses_the_file_even_next_to_a_wrong_type(tmp_path: P
 def test_an_empty_json_lines_file_is_an_empty_dataset(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, b"", "companies.ndjson")
 
-    assert loaded.dataset is not None
-    assert (len(loaded.dataset.stores), len(loaded.dataset.companies)) == (0, 0)
+    assert (rows(loaded), rows(loaded, "companies")) == ([], [])
 
 
 def test_a_csv_header_without_records_and_an_empty_array_are_empty_datasets(tmp_path: Path) -> None:
     loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
 
-    assert loaded.dataset is not None
-    assert loaded.report.errors == []
+    assert (rows(loaded), loaded.report.errors) == ([], [])
 
 
 def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_path: Path) -> None:

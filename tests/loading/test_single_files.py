@@ -1,6 +1,5 @@
 """A single data file, of any name, is the stores file; its companies are derived from it."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,12 @@ from tests.loading.data_files import (
     as_json,
     as_lines,
     company,
+    dataset,
     load_files,
     packed,
     refusal,
     rows,
+    served,
     store,
 )
 
@@ -34,8 +35,7 @@ def load_single(folder: Path, content: bytes, name: str = "filialen.csv", **opti
 
 def companies(loaded: Loaded) -> dict[str, str]:
     """Return the names of the loaded companies by identifier."""
-    records = (json.loads(row.rstrip(b",")) for row in rows(loaded, "companies"))
-    return {record["company_id"]: record["name"] for record in records}
+    return {record["company_id"]: record["name"] for record in served(loaded, "companies")}
 
 
 def written(records: list[Record], name: str) -> bytes:
@@ -55,9 +55,7 @@ def test_a_single_file_of_any_name_and_format_gives_the_stores_of_a_folder(tmp_p
     named = [company(each, name=each) for each in ("c1", "c2", "C1")]
     expected = load_files(tmp_path / "folder", {"stores.json": as_json(STORES), "companies.json": as_json(named)})
     assert loaded.report.errors == loaded.report.warnings == []
-    assert loaded.dataset is not None
-    assert expected.dataset is not None
-    assert loaded.dataset.version == expected.dataset.version
+    assert dataset(loaded).version == dataset(expected).version
     assert loaded.assumed == [f"{name}: {NOTE}"]
 
 
@@ -77,8 +75,7 @@ def test_companies_are_named_by_a_column_of_the_first_record_with_each(tmp_path:
 def test_companies_are_found_across_batches_and_served_once(tmp_path: Path) -> None:
     many = [store(f"s{number}", company_id=f"c{number % 1_500}") for number in range(4_000)]
     loaded = load_single(tmp_path, as_csv(many, STORE_FIELDS))
-    assert loaded.report.totals.companies == 1_500
-    assert loaded.report.totals.stores == 4_000
+    assert (loaded.report.totals.companies, loaded.report.totals.stores) == (1_500, 4_000)
 
 
 def test_a_store_without_a_company_is_one_error_of_that_store(tmp_path: Path) -> None:
@@ -148,10 +145,8 @@ def test_a_folder_without_a_companies_file_needs_a_mapping_that_derives_them(tmp
 def test_a_companies_file_that_a_mapping_does_not_use_is_refused(tmp_path: Path) -> None:
     files = {"stores.csv": as_csv(STORES, STORE_FIELDS), "companies.csv": COMPANIES_FILE}
     error = refusal(load_files(tmp_path, files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'}))
-    assert (error.file, error.why) == (
-        "companies.csv",
-        "companies come from the mapping and from a file; remove one",
-    )
+    why = "companies come from the mapping and from a file; remove one"
+    assert (error.file, error.why) == ("companies.csv", why)
 
 
 def test_an_option_replaces_the_mapping_beside_the_files(tmp_path: Path) -> None:
@@ -175,11 +170,10 @@ def test_csv_in_a_declared_encoding_is_read_and_json_stays_utf_8(tmp_path: Path)
 
 
 def test_an_option_has_precedence_over_the_encoding_of_the_mapping(tmp_path: Path) -> None:
-    latin = as_csv([store(city="Köln")], STORE_FIELDS).decode().encode("cp1252")
+    text = as_csv([store(city="Köln")], STORE_FIELDS)
+    latin = text.decode().encode("cp1252")
     (tmp_path / "mapping.toml").write_text('[stores]\nencoding = "windows-1252"\n')
     mapping = str(tmp_path / "mapping.toml")
     assert "Köln".encode() in rows(load_single(tmp_path, latin, mapping=mapping))[0]
-    assert (
-        "KÃ¶ln".encode() in rows(load_single(tmp_path, as_csv([store(city="Köln")], STORE_FIELDS), mapping=mapping))[0]
-    )
+    assert "KÃ¶ln".encode() in rows(load_single(tmp_path, text, mapping=mapping))[0]
     assert "Kצln".encode() in rows(load_single(tmp_path, latin, mapping=mapping, encoding="windows-1255"))[0]

@@ -26,11 +26,11 @@ class Scanned(bytes):
 
 
 def test_lines_are_counted_once_where_every_batch_has_errors_of_several_kinds() -> None:
-    text = Scanned(b"[" + b'1,{"unknown":2},\n' * 50_000 + b'{"created_at":"x"}]')
+    text = Scanned(b"[" + b'1,{"unknown":2},\n' * 10_000 + b'{"created_at":"x"}]')
     compiler = Compiler(STORES, file="stores.json", companies=None)
     for batch in JsonFile(text).batches(STORE_FIELDS):
         compiler.add(batch)
-    assert [error.line for error in compiler.errors if error.code == "date"] == [50_001]
+    assert [error.line for error in compiler.errors if error.code == "date"] == [10_001]
     assert text.scanned <= 3 * len(text)  # for line feeds, carriage returns, and both
 
 

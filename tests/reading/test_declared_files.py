@@ -1,7 +1,6 @@
 """Several files of one kind: they load like one file, in the order of their names."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,21 +15,25 @@ from service.reading.files.data_signature import data_signature
 from service.reading.files.misnamed_files import matching, patterns_of
 from tests.loading.data_files import (
     COMPANIES_FILE,
+    DERIVED as FROM_STORES,
+    REQUIRED,
     STORE_FIELDS,
     as_csv,
     as_json,
     as_lines,
+    company,
+    dataset,
     load_files,
     packed,
     refusal,
     rows,
+    served,
     store,
 )
 from tests.zip_archives import zipped
 
 SEVERAL = b'[stores]\nfiles = ["stores-*"]\n'
-DERIVED = SEVERAL + b'[companies]\nfrom = "stores"\n'
-REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
+DERIVED = SEVERAL + FROM_STORES.encode()
 ONE, TWO, THREE = (store(f"s{number}", city=f"City {number}") for number in (1, 2, 3))
 PARTS = {
     "stores-1.csv": as_csv([ONE], REQUIRED),
@@ -42,8 +45,7 @@ COMPANIES = {"companies.csv": COMPANIES_FILE}
 
 
 def version(loaded: Loaded) -> str:
-    assert loaded.dataset is not None, loaded.report.errors
-    return loaded.dataset.version
+    return dataset(loaded).version
 
 
 def found(loaded: Loaded) -> list[tuple[str, str, int | None, int | None]]:
@@ -74,10 +76,7 @@ def test_an_archive_takes_the_files_that_its_mapping_declares(tmp_path: Path) ->
 
 def test_companies_have_several_files_too(tmp_path: Path) -> None:
     mapping = b'[companies]\nfiles = ["c?.csv"]'
-    companies = {
-        "c2.csv": as_csv([{"company_id": "c2", "name": "Bo"}], ["company_id", "name"]),
-        "c1.csv": COMPANIES_FILE,
-    }
+    companies = {"c2.csv": as_csv([company("c2")], ["company_id", "name"]), "c1.csv": COMPANIES_FILE}
     loaded = load_files(tmp_path, companies | {"stores.csv": WHOLE, "mapping.toml": mapping})
     assert len(rows(loaded, "companies")) == 2
 
@@ -94,9 +93,7 @@ def test_the_first_file_by_name_decides_about_derived_companies(tmp_path: Path) 
     mapping = DERIVED + b'[companies.fields]\nname = "city"\n'
     files = {name: PARTS[name] for name in reversed(PARTS)}
     loaded = load_files(tmp_path, files | {"mapping.toml": mapping})
-    assert loaded.dataset is not None
-    assert json.loads(bytes(loaded.dataset.companies.row(0)))["name"] == "City 1"
-    assert len(loaded.dataset.companies) == 1
+    assert [each["name"] for each in served(loaded, "companies")] == ["City 1"]
     assert found(loaded) == []
 
 
@@ -163,32 +160,27 @@ def test_every_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
     assert loaded.dataset is None
 
 
+NO_FILE = "no file matches {!r}, which stores.files of the mapping declares".format
+FOUND = "found 'stores-1.csv', 'stores-2.csv': name one stores, or declare files = [\"stores-*.csv\"] in [stores] of"
+
+
 @pytest.mark.parametrize(
-    ("mapping", "why"),
+    ("declared", "why"),
     [
+        ('files = ["shops-*.csv"]', NO_FILE("shops-*.csv")),
+        ('files = ["stores-*", "Stores-1.csv"]', NO_FILE("Stores-1.csv")),
+        ('files = ["*.txt", "n*"]', "'notes.md' is no data file, but matches stores.files of the mapping"),
         (
-            b'[stores]\nfiles = ["shops-*.csv"]',
-            "no file matches 'shops-*.csv', which stores.files of the mapping declares",
-        ),
-        (
-            b'[stores]\nfiles = ["stores-*", "Stores-1.csv"]',
-            "no file matches 'Stores-1.csv', which stores.files of the mapping declares",
-        ),
-        (b'[stores]\nfiles = ["*.txt", "n*"]', "'notes.md' is no data file, but matches stores.files of the mapping"),
-        (
-            b'[stores]\nfiles = ["*.csv"]',
+            'files = ["*.csv"]',
             "'companies.csv' is a file of stores and of companies: stores.files must not match it",
         ),
-        (
-            b"",
-            """the file is missing: found 'stores-1.csv', 'stores-2.csv': name one stores, or \
-declare files = ["stores-*.csv"] in [stores] of mapping.toml""",
-        ),
+        ("", f"the file is missing: {FOUND} mapping.toml"),
     ],
 )
-def test_files_that_cannot_be_declared_like_that_are_refused(tmp_path: Path, mapping: bytes, why: str) -> None:
+def test_files_that_cannot_be_declared_like_that_are_refused(tmp_path: Path, declared: str, why: str) -> None:
     files = {"stores-1.csv": WHOLE, "stores-2.csv": WHOLE, "notes.md": b"", "a.txt": WHOLE}
-    error = refusal(load_files(tmp_path, COMPANIES | files | {"mapping.toml": mapping}))
+    mapping = {"mapping.toml": f"[stores]\n{declared}".encode()}
+    error = refusal(load_files(tmp_path, COMPANIES | files | mapping))
     assert (error.file, error.why) == ("stores", why)
 
 

@@ -18,10 +18,12 @@ from tests.loading.data_files import (
     as_json,
     as_lines,
     company,
+    dataset,
     load_files,
     load_stores,
     packed,
     rows,
+    served,
     store,
 )
 from tests.thoroughness import some_of
@@ -91,14 +93,11 @@ def same(one: Table, other: Table) -> bool:
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_same_records_give_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
     loaded, plain = load_as(tmp_path / "form", form, packing), load_as(tmp_path / "plain", "array.json", "")
-
     assert loaded.report.errors == []
     unused = [("unused", "extra"), ("unused", "more")] if form == "shuffled.csv" else []
     assert [(each.code, each.field) for each in loaded.report.warnings] == [*unused, *unused, ("number", "latitude")]
-    assert loaded.dataset is not None
-    assert plain.dataset is not None
-    assert same(loaded.dataset.stores, plain.dataset.stores)
-    assert same(loaded.dataset.companies, plain.dataset.companies)
+    assert same(dataset(loaded).stores, dataset(plain).stores)
+    assert same(dataset(loaded).companies, dataset(plain).companies)
 
 
 def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
@@ -119,27 +118,27 @@ def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("number", ["43.70", "-0", "1E5", "1e400", "0.10", "1234567890123456789.0123456789012345678"])
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
-def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str, number: str) -> None:
-    text = as_json(store(latitude=7)).replace(b"7", number.encode(), 1) + b"\n"
-    loaded = load_stores(tmp_path, text if ending == "jsonl" else b"[" + text + b"]", f"stores.{ending}")
-
-    assert f'"latitude":"{number}"'.encode() in rows(loaded)[0]
+def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str) -> None:
+    numbers = ["43.70", "-0", "1E5", "1e400", "0.10", "1234567890123456789.0123456789012345678"]
+    lines = [
+        as_json(store(f"s{at}")).replace(b"}", f', "latitude": {each}}}'.encode()) for at, each in enumerate(numbers)
+    ]
+    text = b"\n".join([*lines, b""]) if ending == "jsonl" else b"[" + b",".join(lines) + b"]"
+    loaded = load_stores(tmp_path, text, f"stores.{ending}")
+    assert [each["latitude"] for each in served(loaded)] == numbers
     assert loaded.report.errors == []
 
 
-@pytest.mark.parametrize("value", [None, "", " ", True])
-def test_a_flag_without_a_value_is_true_in_every_format(tmp_path: Path, value: object) -> None:
-    records = [store(is_open=value)]
+def test_a_flag_without_a_value_is_true_in_every_format(tmp_path: Path) -> None:
+    records = [store(f"s{at}", is_open=value) for at, value in enumerate((None, "", " ", True))]
     for name, content in [("stores.jsonl", as_lines(records)), ("stores.csv", as_csv(records, STORE_FIELDS))]:
-        assert b'"is_open":true' in rows(load_stores(tmp_path, content, name))[0]
+        assert [each["is_open"] for each in served(load_stores(tmp_path, content, name))] == [True] * 4
 
 
 def test_the_last_of_repeated_members_wins(tmp_path: Path) -> None:
     text = as_json(store())[:-1] + b', "city": 5, "city": "Bo"}\n'
-
-    assert b'"city":"Bo"' in rows(load_stores(tmp_path, text, "stores.jsonl"))[0]
+    assert served(load_stores(tmp_path, text, "stores.jsonl"))[0]["city"] == "Bo"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_a_file_truncated_anywhere_is_reported_or_has_the_complete_records_befor
     columns = ["store_id", "company_id", "address_1", "name", "city", "country"]
     content = packed(FORMATS[form](records, columns, "stores"), packing)
     whole = [row for size in (1, 2) for row in rows(load_stores(tmp_path, as_lines(records[:size]), "stores.jsonl"))]
-    for size in some_of(range(len(content)), 3):
+    for size in some_of(range(len(content)), 7):
         loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
         if not (loaded.report.errors or loaded.report.warnings):
             assert rows(loaded) in ([], whole[:1], whole[1:])

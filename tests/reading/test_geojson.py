@@ -9,9 +9,10 @@ import pytest
 from service.reading.batch import RecordFile, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile
-from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, load_stores, refusal, rows, store
+from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, dataset, load_stores, refusal, rows, store
 
 POINT = {"type": "Point", "coordinates": [-79.4, 43.7]}
+POINTS = {"type": "GeometryCollection", "geometries": [POINT, POINT]}
 COLUMNS = [name for name in STORE_FIELDS if name not in {"latitude", "longitude"}]
 STORES = [
     store("s1", latitude="43.70", longitude="-79.40", name="Été", created_at="2024-05-31"),
@@ -68,9 +69,7 @@ def test_geojson_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, co
     loaded = load_stores(tmp_path, content, name)
     assert (loaded.report.errors, loaded.report.warnings) == ([], [])
     assert rows(loaded) == rows(expected)
-    assert loaded.dataset is not None
-    assert expected.dataset is not None
-    assert loaded.dataset.version == expected.dataset.version
+    assert dataset(loaded).version == dataset(expected).version
 
 
 def test_an_object_with_the_array_of_the_resource_is_json_whatever_its_type_is(tmp_path: Path) -> None:
@@ -93,21 +92,9 @@ def test_cells_are_as_they_are_written() -> None:
     text = collection([as_json(feature(properties, id=7)).replace(b"1", b"1.50e0", 1)])
     columns = ["n", "t", "f", "o", "no", "o.a.1", "o.a.2", "o.a", "n.a", "none", "feature.id"]
     (batch,) = GeoJsonFile(text).batches(columns)
-    assert [batch.columns[name][0] for name in columns] == [
-        *(
-            "1.50e0",
-            "\u00e9\n",
-            False,
-            WrongType('{"a": [1, 2]}'),
-            None,
-            "2",
-            None,
-            WrongType("[1, 2]"),
-            None,
-            None,
-            "7",
-        )
-    ]
+    wrong = WrongType('{"a": [1, 2]}'), WrongType("[1, 2]")
+    expected = ["1.50e0", "\u00e9\n", False, wrong[0], None, "2", None, wrong[1], None, None, "7"]
+    assert [batch.columns[name][0] for name in columns] == expected
 
 
 @pytest.mark.parametrize(
@@ -121,22 +108,12 @@ def test_cells_are_as_they_are_written() -> None:
         ({"type": "MultiPoint", "coordinates": [[1, 2], [3, 8], [2, 3, 9]]}, "5.0", "2.0"),
         ({"type": "MultiPoint", "coordinates": []}, None, None),
         ({"type": "LineString", "coordinates": [[0.1, 0.2], [0.2, 0.4]]}, "0.3", "0.15"),
-        (
-            {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 2], [0, 0]], [[1, 1], [2, 1], [1, 1]]]},
-            "1.0",
-            "2.0",
-        ),
+        ({"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 2], [0, 0]], [[1, 1], [2, 1]]]}, "1.0", "2.0"),
         ({"type": "MultiLineString", "coordinates": [[[0, 0]], [[2, 2]]]}, "1.0", "1.0"),
         ({"type": "MultiPolygon", "coordinates": [[[[0, 0]]], [[[2, 2]]]]}, "1.0", "1.0"),
         ({"type": "GeometryCollection", "geometries": [POINT]}, "43.7", "-79.4"),
         ({"type": "GeometryCollection", "geometries": []}, None, None),
-        (
-            {
-                "type": "GeometryCollection",
-                "geometries": [{"type": "GeometryCollection", "geometries": [POINT, POINT]}],
-            },
-            *("43.7", "-79.4"),
-        ),
+        ({"type": "GeometryCollection", "geometries": [POINTS, POINTS]}, "43.7", "-79.4"),
     ],
 )
 def test_a_geometry_is_at_its_point_or_at_the_centre_of_its_box(
@@ -188,18 +165,17 @@ def test_wrong_coordinates_are_reported_with_line_and_record(tmp_path: Path) -> 
 def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
     features = [twin(store(city=True)), twin(store("s2", is_open=True)), as_json(feature(store("s3", latitude=False)))]
     report = load_stores(tmp_path, collection(features), "stores.geojson").report
-    assert [(error.line, error.code, error.field, error.value) for error in report.errors] == [
-        (2, "type", "city", "true"),
-        (4, "type", "latitude", "false"),
-    ]
+    found = [(error.line, error.code, error.field, error.value) for error in report.errors]
+    assert found == [(2, "type", "city", "true"), (4, "type", "latitude", "false")]
 
 
-@pytest.mark.parametrize("value", [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}])
-def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path, value: object) -> None:
-    lines = [as_json(feature(store("s1"))), as_json(value), as_json(feature(store("s3")))]
+def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path) -> None:
+    values = [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}]
+    lines = [as_json(feature(store("s1"))), *map(as_json, values), as_json(feature(store("s3")))]
     for name, content in [("stores.geojson", collection(lines)), ("stores.geojsonl", b"\n".join([*lines, b""]))]:
         loaded = load_stores(tmp_path, content, name)
-        assert [(each.record, each.why) for each in loaded.report.errors] == [(2, "expected a GeoJSON feature")]
+        why = [(number, "expected a GeoJSON feature") for number in range(2, 2 + len(values))]
+        assert [(each.record, each.why) for each in loaded.report.errors] == why
         assert len(rows(loaded)) == 2
 
 
@@ -221,17 +197,21 @@ def test_a_reference_system_with_longitude_and_latitude_of_wgs_84_is_accepted(na
 
 
 @pytest.mark.parametrize(
-    ("crs", "why"),
+    ("crs", "known"),
     [
-        ({"type": "name", "properties": {"name": "EPSG:3857"}}, "the coordinate reference system is 'EPSG:3857': "),
-        ({"type": "name", "properties": {"name": "EPSG:43260"}}, "the coordinate reference system is 'EPSG:43260': "),
-        ({"type": "link", "properties": {"href": "x"}}, "the coordinate reference system is not known: "),
+        ({"type": "name", "properties": {"name": "EPSG:3857"}}, "'EPSG:3857'"),
+        ({"type": "name", "properties": {"name": "EPSG:43260"}}, "'EPSG:43260'"),
+        ({"type": "link", "properties": {"href": "x"}}, "not known"),
     ],
 )
-def test_another_reference_system_is_refused(crs: object, why: str) -> None:
+def test_another_reference_system_is_refused(crs: object, known: str) -> None:
     with pytest.raises(FileError) as refused:
         GeoJsonFile(collection([], b' "crs": %b,' % as_json(crs)))
-    assert refused.value.why == f"{why}expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
+    expected = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
+    assert refused.value.why == f"the coordinate reference system is {known}: {expected}"
+
+
+NESTED = b'{"type": "GeometryCollection", "geometries": [' * 5000
 
 
 @pytest.mark.parametrize(
@@ -245,11 +225,7 @@ def test_another_reference_system_is_refused(crs: object, why: str) -> None:
         (b'{"type": "FeatureCollection", "features": [{"a": 1}, {"b": tru}]}', "in record 2, at 'b'"),
         (as_json(feature()) + b"\n" + as_json(feature()), "newline-delimited, and its name must end in .geojsonl"),
         (b'{"type": "FeatureCollection", "features": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply"),
-        (
-            b'{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": '
-            + b'{"type": "GeometryCollection", "geometries": [' * 5000,
-            "nested too deeply",
-        ),
+        (b'{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": ' + NESTED, "nested too deeply"),
     ],
 )
 def test_a_file_that_is_no_feature_collection_is_refused(tmp_path: Path, content: bytes, why: str) -> None:

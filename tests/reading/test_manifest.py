@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from service.dataset import Totals
 from service.loading.dataset import Loaded
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, store
+from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, dataset, load_files, packed, refusal, store
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.csv.gz": packed(as_csv([store(), store()], STORE_FIELDS), ".gz")}
 RECORDS = {"companies.csv": 1, "stores.csv.gz": 2}
@@ -29,21 +30,17 @@ def load_with(folder: Path, manifest: object, **more: bytes) -> Loaded:
 
 def test_the_time_of_the_data_comes_from_the_manifest(tmp_path: Path) -> None:
     loaded = load_with(tmp_path, {"generated_at": "2024-05-31T10:00:00Z", "files": listings(), "unknown": 1})
-
-    assert loaded.dataset is not None
-    assert loaded.dataset.generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
+    assert dataset(loaded).generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
     assert loaded.report.errors == []
 
 
 def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> None:
     for loaded in (load_files(tmp_path, FILES), load_with(tmp_path, {"files": listings()})):
-        assert loaded.dataset is not None
-        assert loaded.dataset.generated_at is None
+        assert dataset(loaded).generated_at is None
 
 
 def test_a_digest_may_be_upper_case(tmp_path: Path) -> None:
     files = {name: it | {"sha256": str(it["sha256"]).upper()} for name, it in listings().items()}
-
     assert load_with(tmp_path, {"files": files}).dataset is not None
 
 
@@ -64,7 +61,6 @@ def test_a_file_that_differs_from_its_listing_refuses_the_dataset(
     files = listings()
     files[name] |= listing
     error = refusal(load_with(tmp_path, {"files": files}))
-
     assert error.file == name
     assert why in error.why
 
@@ -75,15 +71,12 @@ def test_the_record_count_includes_invalid_records(tmp_path: Path) -> None:
     del files["stores.csv.gz"]
     content = {"companies.csv": COMPANIES_FILE, "stores.csv": text}
     loaded = load_files(tmp_path, content | {"manifest.json": json.dumps({"files": files}).encode()})
-
-    assert loaded.dataset is not None
-    assert (loaded.report.totals.skipped, loaded.report.totals.repeated) == (2, 1)
+    assert dataset(loaded).totals == Totals(stores=1, companies=1, skipped=2, repeated=1)
 
 
 @pytest.mark.parametrize("name", ["gone.txt", "stores.json", "x" * 300])
 def test_a_missing_listed_file_refuses_the_dataset(tmp_path: Path, name: str) -> None:
     files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
-
     assert refusal(load_with(tmp_path, {"files": files})).file == name
 
 
@@ -92,7 +85,6 @@ def test_an_unlisted_data_file_refuses_the_dataset(tmp_path: Path, name: str) ->
     files = listings()
     del files[name]
     error = refusal(load_with(tmp_path, {"files": files}))
-
     assert error.file == name
     assert "list" in error.why
 
@@ -100,7 +92,6 @@ def test_an_unlisted_data_file_refuses_the_dataset(tmp_path: Path, name: str) ->
 def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
     licence = {"sha256": hashlib.sha256(b"MIT").hexdigest()}
     manifest = {"files": listings() | {"LICENSE": licence}}
-
     assert load_with(tmp_path, manifest, LICENSE=b"MIT", README=b"").dataset is not None
     assert refusal(load_with(tmp_path, manifest, LICENSE=b"BSD")).file == "LICENSE"
 
@@ -119,6 +110,4 @@ def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_manifest_refuses_the_dataset(tmp_path: Path, text: bytes) -> None:
-    error = refusal(load_files(tmp_path, FILES | {"manifest.json": text}))
-
-    assert error.file == "manifest.json"
+    assert refusal(load_files(tmp_path, FILES | {"manifest.json": text})).file == "manifest.json"

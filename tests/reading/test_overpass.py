@@ -14,7 +14,7 @@ from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
 from service.reading.formats.geojson import OverpassFile
 from service.reading.proposal.proposal import propose_mapping
-from tests.loading.data_files import as_json
+from tests.loading.data_files import as_json, rows
 
 TAGS = {"shop": "kiosk", "name": "Ei", "addr:full": "A 1", "addr:city": "Ulm", "addr:country": "DE"}
 WAY = {"type": "way", "id": 7, "nodes": [1, 2], "tags": TAGS}
@@ -36,11 +36,9 @@ def cells(element: object) -> Mapping[str, Cell]:
 
 
 def test_an_element_has_its_tags_identifier_and_time() -> None:
-    found = cells(
-        {"type": "relation", "id": 12, "timestamp": "2024-03-09T11:20:00Z", "tags": {"type": "x", "a.b": "y"}}
-    )
-    times = {"@timestamp": "2024-03-09T11:20:00Z"}
-    assert found == {**dict.fromkeys([*OWN, "absent"]), "type": "x", "a.b": "y", "@id": "relation/12", **times}
+    tags, time = {"type": "x", "a.b": "y"}, "2024-03-09T11:20:00Z"
+    found = cells({"type": "relation", "id": 12, "timestamp": time, "tags": tags})
+    assert found == {**dict.fromkeys([*OWN, "absent"]), **tags, "@id": "relation/12", "@timestamp": time}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +79,7 @@ def test_a_file_of_elements_is_checked_and_proposed_as_openstreetmap(tmp_path: P
     text = overpass(WAY | CENTRE, {"type": "node", "id": 8, "lat": 48.5, "lon": 9.5, "tags": TAGS | {"name": "Zwei"}})
     (tmp_path / "export.json").write_bytes(text)
     loaded = load(tmp_path / "export.json", options=ReadOptions(mapping="openstreetmap"))
-    assert loaded.report.errors == []
-    assert loaded.dataset is not None
-    assert len(loaded.dataset.stores) == 2
+    assert (loaded.report.errors, len(rows(loaded))) == ([], 2)
     opened = open_file(text, format_of(text, FORMATS["json"], STORES))
     assert 'preset = "openstreetmap"\n' in propose_mapping(opened, "export.json")
 
