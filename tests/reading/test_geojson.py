@@ -170,7 +170,7 @@ def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
 
 
 def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path) -> None:
-    values = [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}]
+    values: list[object] = [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}]
     lines = [as_json(feature(store("s1"))), *map(as_json, values), as_json(feature(store("s3")))]
     for name, content in [("stores.geojson", collection(lines)), ("stores.geojsonl", b"\n".join([*lines, b""]))]:
         loaded = load_stores(tmp_path, content, name)
