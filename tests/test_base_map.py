@@ -35,10 +35,6 @@ def test_coasts_are_rings_and_each_border_is_one_line(file: Path) -> None:
     assert len(lines.land) == 1
     assert lines.countries == [base_map.written([(1.0, 0.0), (1.0, 1.0)], 10)]
     assert lines.provinces == [base_map.written([(0.0, 0.0), (1.0, 0.0)], 10)]
-
-
-def test_without_provinces_there_are_none(file: Path) -> None:
-    countries, states = base_map.read(file)
     assert base_map.base_map(countries, states, DETAIL, provinces=False).provinces == []
 
 

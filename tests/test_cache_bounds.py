@@ -65,8 +65,6 @@ OF_CONSTANTS = {
     "service.model.openapi",
     "service.reading.columns.field_names",
     "service.reading.text",
-}
-OF_CONSTANTS |= {
     "service.sampling.reference_data",
     "service.web.endpoints.documents",
 }

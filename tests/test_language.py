@@ -8,18 +8,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[1]
-ROOMS: Final = (
-    "service",
-    "tests",
-    "docs",
-    "bench",
-    "examples",
-    "deploy",
-    "datasets",
-    "tools",
-    ".ci",
-    ".github",
-)
+ROOMS: Final = ("service", "tests", "docs", "bench", "examples", "deploy", "datasets", "tools", ".ci", ".github")
 SUFFIXES: Final = {".py", ".md", ".toml", ".html", ".js", ".sh", ".yml", ".yaml", ".cfg", ".conf", ".vcl", ".lua", ""}
 # Data, what benchmarks and fuzzing write, and this list.
 EXCLUDED: Final = ("service/sampling/data", "bench/data", "bench/results", "tests/fuzz/found", "tests/test_language.py")

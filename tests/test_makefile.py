@@ -58,21 +58,10 @@ def makes(checkout: Path, *arguments: str) -> bool:
 
 
 @pytest.mark.process
-def test_it_is_made_once_and_again_for_another_python(checkout: Path) -> None:
+def test_it_is_made_once_and_again_for_another_python_or_one_that_is_gone_or_too_old(checkout: Path) -> None:
     one, other = python(checkout, "one"), python(checkout, "other", (3, 13, 1))
     assert [makes(checkout, named) for named in (one, one, other, other, one)] == [True, False, True, False, True]
-
-
-@pytest.mark.process
-def test_without_a_named_python_an_existing_one_is_used(checkout: Path) -> None:
-    assert makes(checkout, python(checkout, "one"))
-    assert not makes(checkout)
-
-
-@pytest.mark.process
-def test_it_is_made_again_if_its_python_is_gone_or_too_old(checkout: Path) -> None:
-    one = python(checkout, "one")
-    assert makes(checkout, one)
+    assert not makes(checkout)  # an existing one is used
     (checkout / ".venv" / "bin" / "python").unlink()
     assert makes(checkout, one)
     python(checkout / ".venv" / "bin", "python", (3, 10, 13))

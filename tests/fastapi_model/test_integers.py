@@ -29,7 +29,7 @@ def verdict(text: str) -> int | str:
         return invalid.type
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(integers())
 def test_an_integer_is_what_pydantic_accepts_except_for_its_bugs(text: str) -> None:
     if SLIP.fullmatch(text):

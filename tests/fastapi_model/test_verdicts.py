@@ -69,9 +69,8 @@ def model(dataset: RandomDataset) -> "FastAPI":
 async def client(tmp_path: Path, aiohttp_client: AiohttpClient, dataset: RandomDataset) -> AsyncIterator[RawClient]:
     holder = SnapshotHolder()
     await serve(holder, dataset.write(tmp_path / "data"))
-    raw_client = RawClient(
-        await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public))
-    )
+    site = make_site(holder, authentication([KEY]), DEFAULTS)
+    raw_client = RawClient(await aiohttp_client(ServiceServer(site.public)))
     yield raw_client
     await raw_client.close()
 
@@ -96,7 +95,7 @@ async def test_a_page_of_geojson_equals_that_of_the_model_byte_for_byte(
     assert answer.status in (200, 422)
 
 
-@drawn()
+@drawn(share=2)
 @given(path=st.sampled_from(FILES), query=queries(), strict=st.booleans())
 async def test_a_file_equals_that_of_the_model_byte_for_byte(
     client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
