@@ -1,9 +1,8 @@
 """A text index: the words of the rows of a table, and the rows of each word."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import chain, count, islice
+from itertools import chain
 from typing import Final, TypeAlias
 
 import msgspec
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.bounded_cache import BoundedCache
-from service.engine.columns.column import KEY_END, Column, Rows, StringArray, expand, narrow
-from service.engine.columns.ranking import Codes, keep, rank, spooled
+from service.engine.columns.column import KEY_END, NULL_KEY, Column, Rows, StringArray, expand, narrow
+from service.engine.columns.ranking import Codes, keep, rank, rank_few, spooled
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     Bitmap,
@@ -24,7 +23,7 @@ from service.engine.columns.selection import (
     unpack,
     word_count,
 )
-from service.model.words import Term, words
+from service.model.words import Term, words_of_lines
 from service.spool import Spool, Spools
 
 _CACHE_BYTES: Final = 16 << 20
@@ -162,12 +161,10 @@ def _are_in(rows: Rows, others: Rows) -> NDArray[np.bool_]:
 
 _Integers: TypeAlias = NDArray[np.int64]
 
-_TEXTS: Final = 4096  # texts cut at once: their chunks fit the processor's cache
-_END: Final = b"\n"
-_GAP: Final = b" "
-# ASCII letters in lower case; anything else in ASCII but digits ends a chunk.
-_ASCII_GAPS: Final = bytes(byte for byte in range(128) if byte != _END[0] and not chr(byte).isalnum())
-_TO_CHUNKS: Final = bytes(range(256)).lower().translate(bytes.maketrans(_ASCII_GAPS, _GAP * len(_ASCII_GAPS)))
+_TEXTS: Final = 1 << 13  # texts cut at once: their chunks fit the processor's cache
+# ASCII letters in lower case; anything else in ASCII but digits ends a chunk, which may be empty.
+_ASCII_GAPS: Final = bytes(byte for byte in range(128) if not chr(byte).isalnum())
+_TO_CHUNKS: Final = bytes(range(256)).lower().translate(bytes.maketrans(_ASCII_GAPS, NULL_KEY * len(_ASCII_GAPS)))
 _DELETED: Final = b"'`"  # the apostrophes in ASCII
 _CHUNK: Final = np.dtype([("code", np.int32), ("number", np.int32)])  # the code of its text, and its own number
 _AT_ONCE: Final = 1 << 16  # chunks or pairs worked on at once: they fit the processor's cache
@@ -177,37 +174,49 @@ _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 class TextIndexBuilder:
-    """Collects the chunks of the texts of columns, and builds the index."""
+    """Collects the chunks of the texts of columns, and builds the index.
+
+    A chunk is numbered once among the texts that are cut at once, so that few are ranked together.
+    """
 
     def __init__(self, spools: Spools) -> None:
-        self._spools = spools
-        self._numbers = defaultdict[bytes, int](count().__next__)  # chunk -> its number, in order of appearance
+        self._spools, self._chunks, self._count = spools, spools.new(), 0
+        self._rows: list[_Integers] = []  # of the texts cut at once, the number of rows that each chunk has
         self._columns: list[tuple[Column, Spool]] = []
 
     def add(self, column: Column, texts: StringArray) -> None:
         """Add a text in UTF-8 for each distinct value of a column: all rows with the value have it."""
-        chunks = self._spools.new()
+        chunks, rows = self._spools.new(), np.diff(column.starts)
         for begin in range(0, len(texts), _TEXTS):
-            chunks.append(self._cut(texts, begin).view(np.uint8).data)
+            joined, counts = _cut(texts.part(begin, min(begin + _TEXTS, len(texts))))
+            numbers, distinct = rank_few(joined)
+            some = np.empty(len(numbers), _CHUNK)
+            some["code"] = np.arange(begin, begin + len(counts)).repeat(counts)
+            some["number"] = numbers + self._count
+            chunks.append(some.view(np.uint8).data)
+            self._chunks.append(distinct)
+            self._rows.append(np.bincount(numbers, rows[begin : begin + len(counts)].repeat(counts)).astype(np.int64))
+            self._count += len(self._rows[-1])
         self._columns.append((column, chunks))
 
     def build(self, length: int) -> TextIndex:
         """Return the index of a table with this many rows; the builder cannot be used afterwards."""
-        word_count, distinct = self._split()
-        totals = np.zeros(len(distinct), np.int64)
-        for column, codes, ranks in self._words(word_count):
-            np.add.at(totals, ranks, column.starts[codes + 1] - column.starts[codes])
+        chunks, distinct = self._split()
+        rows = np.concatenate([*self._rows, np.empty(0, np.int64)]).repeat(chunks.lengths)
+        every = chunks.words(np.arange(len(chunks.lengths)))
+        totals = np.bincount(every, rows, len(distinct)).astype(np.int64)
         counts, postings = np.zeros(len(distinct) + 1, np.int64), self._spools.new()
         for first, stop in _ranges(totals, self._spools.share):
             pairs, end = np.empty(totals[first:stop].sum(), np.int64), 0
-            for column, codes, ranks in self._words(word_count):
-                chosen = (ranks >= first) & (ranks < stop)
+            for column, codes, ranks in self._words(chunks):
+                chosen = slice(None) if stop - first == len(distinct) else (ranks >= first) & (ranks < stop)
                 found = _pairs(column, codes[chosen], ranks[chosen])
                 end += len(found)
                 pairs[end - len(found) : end] = found
             pairs.sort()
             for found, rows in _distinct(pairs):
-                np.add.at(counts, found + 1, 1)
+                starts = np.diff(found, prepend=-1).nonzero()[0]
+                counts[found[starts] + 1] += np.diff(starts, append=len(found))
                 postings.append(rows.data)
         return self._index(distinct, counts, spooled(postings, np.dtype(np.int32)), length)
 
@@ -229,56 +238,57 @@ class TextIndexBuilder:
         starts = keep(narrow(counts.cumsum()), self._spools)
         return TextIndex(words, starts, spooled(others, np.dtype(np.int32)), dense, length)
 
-    def _cut(self, texts: StringArray, begin: int) -> NDArray[np.void]:
-        """Return the chunks of some texts."""
-        some = list(texts.part(begin, min(begin + _TEXTS, len(texts))))
-        data = _END.join([_END, *some])
-        if data.count(_END) > len(some) + 1:
-            data = _END.join([_END, *(text.replace(_END, _GAP) for text in some)])
-        data = data.translate(_TO_CHUNKS, _DELETED)
-        numbers = list(map(self._numbers.__getitem__, data.split()))
-        characters = np.frombuffer(data, np.uint8)
-        gaps = characters <= _GAP[0]
-        starts = (gaps[:-1] > gaps[1:]).nonzero()[0]
-        ends = (characters == _END[0]).nonzero()[0]
-        chunks = np.empty(len(numbers), _CHUNK)
-        chunks["code"], chunks["number"] = ends.searchsorted(starts, "right") + (begin - 2), numbers
-        return chunks
-
-    def _split(self) -> tuple["_WordsOfChunks", StringArray]:
+    def _split(self) -> tuple["_Chunks", StringArray]:
         """Split each chunk into its words; return these, and the distinct words."""
-        joined, counts, chunks = self._spools.new(), list[int](), iter(self._numbers)
-        while some := list(islice(chunks, _TEXTS)):
-            split = list(map(_words, some))
+        numbers, chunks = rank(self._chunks, self._spools)
+        joined, counts = self._spools.new(), list[int]()
+        for begin in range(0, len(chunks), _TEXTS):
+            split = _words(list(chunks.part(begin, min(begin + _TEXTS, len(chunks)))))
             counts += map(len, split)
             joined.append(KEY_END.join([*chain.from_iterable(split), b""]))
-        self._numbers.clear()
         ranks, distinct = rank(joined, self._spools)
         lengths = np.array(counts, np.int64)
-        return _WordsOfChunks(ranks, lengths, lengths.cumsum() - lengths), distinct
+        return _Chunks(ranks, lengths[numbers], (lengths.cumsum() - lengths)[numbers]), distinct
 
-    def _words(self, word_count: "_WordsOfChunks") -> Iterator[tuple[Column, Codes, Codes]]:
+    def _words(self, chunks: "_Chunks") -> Iterator[tuple[Column, Codes, Codes]]:
         """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks."""
         for column, spool in self._columns:
-            chunks = spooled(spool, _CHUNK)
-            for start in range(0, len(chunks), _AT_ONCE):
-                some = chunks[start : start + _AT_ONCE]
-                lengths = word_count.lengths[some["number"]]
-                ranks = word_count.ranks[expand(word_count.starts[some["number"]], lengths)]
-                yield column, np.repeat(some["code"], lengths), ranks
+            found = spooled(spool, _CHUNK)
+            for start in range(0, len(found), _AT_ONCE):
+                some = found[start : start + _AT_ONCE]
+                yield column, some["code"].repeat(chunks.lengths[some["number"]]), chunks.words(some["number"])
 
 
-class _WordsOfChunks(msgspec.Struct, frozen=True, eq=False):
+class _Chunks(msgspec.Struct, frozen=True, eq=False):
     """The words of chunk number i: `lengths[i]` of the `ranks`, from `starts[i]` on."""
 
     ranks: Codes
     lengths: _Integers
     starts: _Integers
 
+    def words(self, numbers: NDArray[np.integer]) -> Codes:
+        """Return the ranks of the words of some chunks, one after the other."""
+        ranks: Codes = self.ranks[expand(self.starts[numbers], self.lengths[numbers])]
+        return ranks
 
-def _words(chunk: bytes) -> Sequence[bytes]:
-    """Return the words of a chunk."""
-    return (chunk,) if chunk.isascii() else [word.encode() for word in words(chunk.decode())]
+
+def _cut(texts: StringArray) -> tuple[bytes, _Integers]:
+    """Return the chunks of some texts, in the format of `join_keys`, and the number of chunks of each."""
+    lines = np.insert(np.frombuffer(texts.data, np.uint8), texts.offsets[1:].astype(np.intp), KEY_END[0])
+    chunks = lines.tobytes().translate(_TO_CHUNKS, _DELETED)
+    characters = np.frombuffer(chunks, np.uint8)
+    ends, of_texts = (characters >= KEY_END[0]).nonzero()[0], (characters == KEY_END[0]).nonzero()[0]
+    return chunks.replace(NULL_KEY, KEY_END), np.diff(ends.searchsorted(of_texts, "right"), prepend=0)
+
+
+def _words(chunks: Sequence[bytes]) -> list[Sequence[bytes]]:
+    """Return the words of each chunk."""
+    split: list[Sequence[bytes]] = [(chunk,) if chunk else () for chunk in chunks]
+    others = [number for number, chunk in enumerate(chunks) if not chunk.isascii()]
+    lines = b"\n".join([chunks[number] for number in others]).decode()
+    for number, found in zip(others, words_of_lines(lines) if others else (), strict=True):
+        split[number] = [word.encode() for word in found]
+    return split
 
 
 def _ranges(totals: _Integers, size: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ run, and a single character is the start of a pair or the end of a run.
 
 import re
 import unicodedata
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 from unicodedata import category
 
@@ -47,9 +47,9 @@ class Term(msgspec.Struct, frozen=True, order=True, gc=False):
     is_prefix: bool = False
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in their order, as they are indexed."""
-    return [indexed for word in _split(text) for indexed in _indexed(word)]
+def words_of_lines(text: str) -> list[list[str]]:
+    """Return the words of each line of a text in their order, as they are indexed."""
+    return [[indexed for word in line for indexed in _indexed(word)] for line in _split(text)]
 
 
 def parse_terms(text: str) -> tuple[Term, ...]:
@@ -57,7 +57,7 @@ def parse_terms(text: str) -> tuple[Term, ...]:
 
     Words match whole words; the last is a prefix unless white space follows it. Raises ValueError.
     """
-    found = _split(text) if len(text) <= MAX_CHARACTERS else None
+    found = list(chain.from_iterable(_split(text))) if len(text) <= MAX_CHARACTERS else None
     if found is None or len(found) > MAX_WORDS:
         raise ValueError(f"expected at most {MAX_WORDS} words and {MAX_CHARACTERS} characters")
     terms = {term for word in found[:-1] for term in _terms(word, is_prefix=False)}
@@ -70,14 +70,14 @@ def is_in_word(general_category: str) -> bool:
     return general_category[0] in _CATEGORIES
 
 
-def _split(text: str) -> list[str]:
-    """Return the folded words of a text; a run of characters of a script without spaces is one word."""
+def _split(text: str) -> list[list[str]]:
+    """Return the folded words of each line; a run of characters of a script without spaces is one word."""
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower().translate(_WITHOUT_APOSTROPHES))
+        return list(map(_ASCII_WORD.findall, text.lower().translate(_WITHOUT_APOSTROPHES).split("\n")))
     folded = _fold(text)
     # Of thousands of characters, few are distinct.
-    separators = {ord(each): " " for each in set(folded) if not is_in_word(category(each))}
-    return _WORD.findall(folded.translate(separators))
+    separators = {ord(each): " " for each in {*folded} - {"\n"} if not is_in_word(category(each))}
+    return list(map(_WORD.findall, folded.translate(separators).split("\n")))
 
 
 def _fold(text: str) -> str:

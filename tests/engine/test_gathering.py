@@ -35,7 +35,7 @@ def test_strings_of_similar_lengths_suit_in_any_order(data: st.DataObject, strin
     ("strings", "indices", "after"),
     [
         ([b"", b""], [0, 1], b"x"),
-        ([b"a", b"b", b"c", b"d" * 9], [3, 2, 1, 0], b"x" * 16),
+        ([*[b"a"] * 19, b"d" * 19], [*range(20)], b"x" * 16),
         ([b"long", b"a"], [1, 0], b"xx"),
     ],
     ids=["nothing", "one much longer than the rest", "the widest copy would end after the buffer"],

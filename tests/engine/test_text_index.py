@@ -1,5 +1,6 @@
 """The index of words: the rows that match a search equal those of a naive scan."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from random import Random
 
@@ -13,7 +14,7 @@ from service.engine.text_index import TextIndex, TextIndexBuilder
 from service.model.words import Term, parse_terms
 from service.spool import Spools
 from tests.engine.ranked_keys import ranked
-from tests.engine.search_oracle import NAMES, matches, tokens
+from tests.engine.search_oracle import NAMES, indexed, matches, tokens
 
 RECORDS = st.lists(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), min_size=2, max_size=2), max_size=12)
 SEARCHES = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2).map(" ".join)
@@ -54,6 +55,19 @@ def test_a_search_finds_the_rows_of_a_naive_scan(records: list[list[str]], searc
     index = build(records)
     for text in (search, f"{search} ", *NAMES):
         check(index, records, text)
+
+
+@given(st.lists(st.lists(st.text() | SEARCHES, min_size=2, max_size=2), max_size=20))
+def test_each_word_has_the_rows_of_a_naive_tokenizer(records: list[list[str]]) -> None:
+    expected = defaultdict[bytes, list[int]](list)
+    for row, texts in enumerate(records):
+        for word in indexed(texts):
+            expected[word.encode()].append(row)
+    index = build(records)
+    assert list(index.words) == sorted(expected)
+    assert [index.match(Term(word.decode())).rows().tolist() for word in index.words] == [
+        expected[word] for word in index.words
+    ]
 
 
 def test_prefixes_of_every_length_are_found() -> None:

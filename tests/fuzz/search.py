@@ -7,7 +7,7 @@ from service.model.coordinates import parse_box, parse_point
 from service.model.errors import UnprocessableContent
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words
+from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words_of_lines
 from tests.engine.search_oracle import indexed, tokens
 
 _PARSER = QueryParser(STORES)
@@ -31,7 +31,7 @@ def read_places(given: bytes) -> None:
 def read_search(given: bytes) -> None:
     """Split a text into words as it is indexed and as it is searched for; both equal a naive reader."""
     text = given.decode("utf-8", "replace")
-    assert set(words(text)) == indexed([text])
+    assert {word for line in words_of_lines(text) for word in line} == indexed([text])
     try:
         terms = parse_terms(text)
     except ValueError:

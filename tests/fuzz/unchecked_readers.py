@@ -11,7 +11,7 @@ from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.model.words import parse_terms, words
+from service.model.words import parse_terms, words_of_lines
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
 from service.reading.proposal.column_choice import recognizes
@@ -68,7 +68,7 @@ def parse_places(given: bytes) -> None:
 def split_words(given: bytes) -> None:
     """Split a text into words as it is indexed and as it is searched for."""
     text = given.decode("utf-8", "replace")
-    words(text)
+    words_of_lines(text)
     with suppress(ValueError):
         parse_terms(text)
 

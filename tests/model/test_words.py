@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms, words
+from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms, words_of_lines
 from tests.engine.search_oracle import NAMES, indexed, tokens
 from tests.thoroughness import some_of
 
@@ -16,9 +16,21 @@ TEXTS = st.lists(st.sampled_from([*NAMES, " ", "'", "´", "\u0301", "\u3099"]) |
 )
 
 
+def words(text: str) -> list[str]:
+    """Return the words of a text without line ends."""
+    (found,) = words_of_lines(text)
+    return found
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_the_words_of_lines_are_those_of_each(texts: list[str]) -> None:
+    lines = [text.replace("\n", " ") for text in texts]
+    assert words_of_lines("\n".join(lines)) == list(map(words, lines))
+
+
 @given(TEXTS)
 def test_words_equal_those_of_a_naive_tokenizer(text: str) -> None:
-    assert set(words(text)) == indexed([text])
+    assert {word for line in words_of_lines(text) for word in line} == indexed([text])
 
 
 def test_each_character_is_split_like_a_naive_tokenizer_does() -> None:
@@ -27,7 +39,7 @@ def test_each_character_is_split_like_a_naive_tokenizer_does() -> None:
             c for c in map(chr, range(start, start + 256)) if unicodedata.category(c) not in {"Cn", "Cs", "Co"}
         ]
         text = " ".join(f"x{character}y {character}" for character in characters)
-        assert set(words(text)) == indexed([text]), hex(start)
+        assert {word for line in words_of_lines(text) for word in line} == indexed([text]), hex(start)
 
 
 @pytest.mark.parametrize(

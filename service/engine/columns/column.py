@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # The most that is copied for each byte of the result: one long string among short ones would multiply the work.
-_MAX_COPIED: Final = 2
+_MAX_COPIED: Final = 8
 
 
 def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> memoryview | None:
