@@ -16,6 +16,7 @@ from service.publishing.local_source import FolderSource
 from service.publishing.source import Fetched, Unavailable
 from tests.baking.random_datasets import contents
 from tests.directory import store
+from tests.loop_clock import advance
 from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
 from tests.zip_archives import zipped
@@ -94,10 +95,13 @@ async def test_a_killed_compiler_makes_the_folder_unavailable(folder: Path, to: 
 async def test_a_compiler_that_takes_too_long_is_killed_and_makes_the_folder_unavailable(
     folder: Path, to: Path
 ) -> None:
-    source = FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=0.5)
+    source = FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS)
     fetching = asyncio.create_task(source.fetch(to, known="", check=CHECK, progress=silent))
     os.kill(started := await compiler(), signal.SIGSTOP)  # like reading from a file server that is down
-    with pytest.raises(Unavailable, match=r"compiling took longer than --compile-timeout 0\.5 s"):
+    while not fetching.done():  # the timeout begins a little later than the process
+        advance(SECONDS)
+        await asyncio.sleep(0.01)
+    with pytest.raises(Unavailable, match=rf"compiling took longer than --compile-timeout {SECONDS} s"):
         await fetching
     assert has_ended(started)
 

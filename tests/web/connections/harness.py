@@ -39,8 +39,10 @@ class GatedApp(App):
         super().__init__(probe_routes(snapshots), snapshots, no_authentication, observer, DEFAULTS)
         self.gate = asyncio.Event()
         self.gate.set()
+        self.called = asyncio.Event()
 
     async def __call__(self, request: Request) -> Response:
+        self.called.set()
         await self.gate.wait()
         return await super().__call__(request)
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,9 +18,21 @@ from tests.directory import store, write_directory
 from tests.loaded import accepted, serve
 from tests.program import SECONDS
 from tests.web.connections import harness
-from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
+from tests.web.connections.listening import (
+    CLOSE,
+    GET,
+    LIMITS,
+    SHORT,
+    Dial,
+    counted,
+    listening,
+    short,
+    trickle,
+    until_closed,
+)
 
 # 1,000 stores of 3,000 characters: more than the system buffers for a client that does not read.
+Listen = Callable[[Limits], AbstractAsyncContextManager[Dial]]
 PAGE = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
 HEAD, IDLE, WRITE, BODY = (getattr(Limits(), f"{each}_seconds") for each in ("head", "idle", "write", "discard"))
 
@@ -115,31 +128,37 @@ async def snapshots(data: Dataset) -> SnapshotHolder:
 
 
 @pytest.fixture(params=["tcp", "unix"])
-async def dial(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
-    async with listening(snapshots, tmp_path / "socket" if request.param == "unix" else None) as dial:
+def listen(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_path: Path) -> Listen:
+    return partial(listening, snapshots, tmp_path / "socket" if request.param == "unix" else None)
+
+
+@pytest.fixture
+async def dial(listen: Listen) -> AsyncIterator[Dial]:
+    async with listen(LIMITS) as dial:
         yield dial
 
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("pieces", "event"),
+    ("pieces", "limit", "event"),
     [
-        ([], Event.HEAD_TIMEOUT),
-        ([b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 100], Event.HEAD_TIMEOUT),
-        ([GET + GET[:-2], *[b"a: b\r\n"] * 100], Event.HEAD_TIMEOUT),
-        ([GET], Event.IDLE_TIMEOUT),
-        ([GET[:-2] + b"Content-Length: 3\r\n\r\nabc"], Event.IDLE_TIMEOUT),
-        ([GET[:-2] + b"Content-Length: 1000\r\n\r\n", *[b"x"] * 100], None),
+        ([], "head", Event.HEAD_TIMEOUT),
+        ([b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 100], "head", Event.HEAD_TIMEOUT),
+        ([GET + GET[:-2], *[b"a: b\r\n"] * 100], "head", Event.HEAD_TIMEOUT),
+        ([GET], "idle", Event.IDLE_TIMEOUT),
+        ([GET[:-2] + b"Content-Length: 3\r\n\r\nabc"], "idle", Event.IDLE_TIMEOUT),
+        ([GET[:-2] + b"Content-Length: 1000\r\n\r\n", *[b"x"] * 100], "discard", None),
     ],
     ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
 )
 async def test_a_client_that_exceeds_a_timeout_is_disconnected(
-    dial: Dial, snapshots: SnapshotHolder, pieces: list[bytes], event: Event | None
+    listen: Listen, snapshots: SnapshotHolder, pieces: list[bytes], limit: str, event: Event | None
 ) -> None:
-    reader, writer = await dial()
-    trickling = asyncio.create_task(trickle(writer, pieces))
-    answers = await until_closed(reader)
-    await trickling
+    async with listen(short(limit)) as dial:
+        reader, writer = await dial()
+        trickling = asyncio.create_task(trickle(writer, pieces))
+        answers = await until_closed(reader)
+        await trickling
     assert answers.count(b"HTTP/1.1 200 ") == (GET[:-2] in b"".join(pieces))
     events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)
     assert [each for each in events if counted(snapshots, each)] == ([event] if event else [])
@@ -158,8 +177,9 @@ async def is_dropped(snapshots: SnapshotHolder, dial: Dial) -> list[Event]:
 
 @pytest.mark.process
 @pytest.mark.uvloop
-async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
-    assert await is_dropped(snapshots, dial) == [Event.WRITE_TIMEOUT]
+async def test_a_response_that_the_client_does_not_read_is_aborted(listen: Listen, snapshots: SnapshotHolder) -> None:
+    async with listen(short("write")) as dial:
+        assert await is_dropped(snapshots, dial) == [Event.WRITE_TIMEOUT]
 
 
 @pytest.mark.process
@@ -168,21 +188,22 @@ async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, s
 async def test_a_client_that_the_system_drops_before_its_timeout_is_checked_has_timed_out(
     snapshots: SnapshotHolder,
 ) -> None:
-    async with listening(snapshots, limits=msgspec.structs.replace(LIMITS, check_seconds=SECONDS)) as dial:
+    async with listening(snapshots, limits=msgspec.structs.replace(short("write"), check_seconds=SECONDS)) as dial:
         assert await is_dropped(snapshots, dial) == [Event.WRITE_TIMEOUT]
 
 
 @pytest.mark.process
 @pytest.mark.uvloop
-async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) -> None:
-    _, writer = await dial()
+async def test_requests_of_a_client_that_reads_nothing_are_not_read(listen: Listen) -> None:
     head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
     flood = PAGE * 2 + head * 2500
-    writer.write(flood)
     unsent = len(flood)
-    while not writer.transport.is_closing():  # until the write timeout
-        unsent = writer.transport.get_write_buffer_size()
-        await asyncio.sleep(LIMITS.write_seconds / 40)
+    async with listen(short("write")) as dial:
+        _, writer = await dial()
+        writer.write(flood)
+        while not writer.transport.is_closing():  # until the write timeout
+            unsent = writer.transport.get_write_buffer_size()
+            await asyncio.sleep(SHORT / 40)
     assert unsent > len(flood) // 2
 
 
