@@ -1,17 +1,25 @@
 """A query spends its budget before it looks at rows, and at what else takes long: texts of lists, bytes of records."""
 
 from collections.abc import Callable
+from itertools import count
 
+import numpy as np
 import pytest
 
-from service.engine.columns.row_budget import OverBudget, within_budget
+from service.engine.columns.row_budget import MOST_ROWS, OverBudget, spend, within_budget
+from service.engine.columns.selection import pack, renumbered
+from service.engine.facets import Matches
+from service.engine.geography.clusters import cluster
 from service.engine.results import feature_page, map_clusters, page
 from service.engine.table import Table
 from service.model.coordinates import Box
-from service.model.query import Filter, Query
+from service.model.query import ALL_ROWS, Criteria, Filter, Query
 from service.model.records import STORES
+from service.model.words import parse_terms
 from tests.engine.random_records import build
 from tests.engine.test_list_texts import NAME, table_of
+from tests.engine.test_locations import locations
+from tests.engine.test_text_index import build as build_index
 from tests.interface_fields import STORE_FIELDS, members
 
 MANY = 2000
@@ -24,6 +32,21 @@ def is_long(find: Callable[[], object]) -> bool:
     except OverBudget:
         return True
     return False
+
+
+def spent(find: Callable[..., object], *arguments: object) -> int:
+    """Return for how many rows a short query spends its budget."""
+    left = count()
+
+    def spend_the_rest() -> None:
+        find(*arguments)
+        for _ in left:
+            spend(1)
+
+    assert is_long(spend_the_rest)
+    rows = MOST_ROWS - next(left) + 1
+    assert rows <= MOST_ROWS
+    return rows
 
 
 def texts(first: int, number: int = MANY) -> list[str]:
@@ -81,3 +104,46 @@ def test_the_bytes_of_records_are_in_the_budget_before_they_are_decoded(name: st
     ]
     assert [is_long(find) for find in finds] == [long] * len(finds)
     assert not is_long(lambda: page(table, Query()))
+
+
+def values_of(number: int, *, matching: int = 0) -> Table:
+    """Return a table of so many stores, each of another name, of which some are in a city."""
+    rows = [{"store_id": f"{row:05}", "name": f"name {row:05}", "city": "ab"[row >= matching]} for row in range(number)]
+    empty = dict.fromkeys(members(STORE_FIELDS))
+    return build(STORES, [{**empty, "is_open": "true", **each} for each in rows])
+
+
+def test_the_codes_of_all_values_are_in_the_budget_of_a_facet() -> None:
+    few, many = (spent(Matches(values_of(rows), ALL_ROWS).facet, "name") for rows in (2000, 3000))
+    assert many - few == 1000
+
+
+@pytest.mark.parametrize(("few", "many"), [(10, 30), (900, 1100), (1900, 1700)], ids=["few", "half", "most"])
+def test_the_codes_of_rows_that_are_counted_are_in_the_budget_of_a_facet(few: int, many: int) -> None:
+    def spent_for(matching: int) -> int:
+        table, found = values_of(MANY, matching=matching), Criteria(terms=parse_terms("a "))
+        return spent(Matches(table, found).facet, "is_open")
+
+    assert spent_for(many) - spent_for(few) >= abs(many - few)
+
+
+def test_the_postings_of_a_term_are_in_the_budget() -> None:
+    index = build_index(
+        [[f"word{row}" if row < MANY // 50 else f"rare{row % 700} six{row % 6}"] for row in range(MANY)]
+    )
+    rows = np.arange(5, dtype=np.int32)
+    for search, least in (("word", 40), ("word1 ", 1), ("six", 6)):
+        (term,) = parse_terms(search)
+        assert spent(index.match(term).matches, rows) >= least
+
+
+@pytest.mark.parametrize("zoom", [0, 3])
+def test_where_runs_of_rows_begin_and_end_is_in_the_budget_of_clusters(zoom: int) -> None:
+    built = locations([(f"{row % 80}", f"{row % 170}") for row in range(MANY)])
+    row = np.arange(MANY, dtype=np.int32)
+    all_rows, one_run, many_runs = (
+        spent(cluster, built, renumbered(pack(mask), row, MANY), zoom)
+        for mask in (row >= 0, row < MANY // 2, row % 2 == 0)  # the first of which also looks at what is kept
+    )
+    assert one_run < all_rows
+    assert many_runs - one_run >= MANY - 2
