@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 from tests.engine.great_circle import Point, distance
@@ -149,11 +150,12 @@ def clusters(
     cells: dict[tuple[int, int], list[tuple[Record, Point]]] = {}
     for record in found:
         if (point := located(record)) is not None:
-            cells.setdefault(_cell(point, zoom), []).append((record, point))
+            cells.setdefault(cell_of(point, zoom), []).append((record, point))
     return [_feature(cells[cell]) for cell in sorted(cells)]
 
 
-def _cell(point: Point, zoom: int) -> tuple[int, int]:
+@cache
+def cell_of(point: Point, zoom: int) -> tuple[int, int]:
     """Return the line, from the north, and the column of the cell of a point."""
     latitude, longitude = point
     count = 4 * 2**zoom
@@ -221,10 +223,13 @@ def _is_inside(collection: Collection, record: Record, pairs: Pairs) -> bool:
         return False
     if radius and distance((near[0], near[1]), point) > radius[0]:
         return False
-    if not box:
-        return True
-    west, south, east, north = box
+    return not box or is_in_box(point, box)
+
+
+def is_in_box(point: Point, box: Sequence[float]) -> bool:
+    """Return whether a point is in a box of west, south, east and north, its edges included."""
     latitude, longitude = point
+    west, south, east, north = box
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
     return between and south <= latitude <= north
 

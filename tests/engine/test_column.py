@@ -1,12 +1,14 @@
-"""Columns: codes, postings and the order of rows."""
+"""Columns: codes, postings and the order of rows; the numbers of many keys at once."""
 
 from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
-from service.engine.columns.column import Column, build_column, merge
+from service.engine.columns.column import Column, StringArray, build_column, merge
+from service.engine.geography.locations import decimal_numbers
+from service.model.kinds import key_number, number_key
 from tests.engine.ranked_keys import ranked
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
@@ -89,3 +91,17 @@ def test_a_column_counts_the_rows_of_each_value(keys: Keys) -> None:
         code = built.find(key or "")
         assert code is not None
         assert built.count(code) == keys.count(key)
+
+
+DIGITS = st.integers(0, 10**18).map(str)
+DECIMALS = st.builds(
+    "{}{}.{}{}".format, st.sampled_from(["", "-"]), DIGITS, DIGITS, st.sampled_from(["", "e-12", "e9", "e40"])
+)
+DEGREES = st.decimals(-180, 180, places=7).map(str)
+
+
+@given(st.lists(DECIMALS | DEGREES))
+@example(["0", "-0.1", "90", "123456789012345", "1234567890123456", "0.000000000000000123456789012345", "1e40"])
+def test_many_keys_have_the_numbers_that_each_has(texts: list[str]) -> None:
+    keys = [number_key(text).encode() for text in texts]
+    assert decimal_numbers(StringArray.of(keys)).tolist() == list(map(key_number, keys))

@@ -12,6 +12,7 @@ from tests.engine.random_records import ask, build
 pytestmark = pytest.mark.slow
 
 COUNT = 3000
+NOTHING: dict[str, str | None] = {"parent_company_id": None, "created_at": None}
 
 
 def companies() -> list[Record]:
@@ -53,7 +54,7 @@ def table() -> Table:
         [("domain", "5")],
         [("name", "nowhere")],
     ],
-    ids=str,
+    ids=lambda filters: str(filters)[:60],
 )
 @pytest.mark.parametrize("sort_by", ["name", "created_at"])
 def test_facets_equal_a_naive_count_whatever_is_cached(table: Table, filters: Pairs, sort_by: str) -> None:
@@ -75,15 +76,9 @@ def test_facets_equal_a_naive_count_whatever_is_cached(table: Table, filters: Pa
 @pytest.mark.parametrize("repeated", [1, 2, 40])
 def test_the_most_frequent_of_thousands_of_values_are_those_of_a_naive_count(repeated: int) -> None:
     random = Random(repeated)
-    domains = [str(random.randrange(4000) // random.choice([1, 1, repeated])) for _ in range(9000)]
+    domains = [str(random.randrange(2500) // random.choice([1, 1, repeated])) for _ in range(5000)]
     made: list[Record] = [
-        {
-            "company_id": str(number),
-            "name": random.choice("abc"),
-            "domain": domain,
-            "parent_company_id": None,
-            "created_at": None,
-        }
+        NOTHING | {"company_id": str(number), "name": random.choice("abc"), "domain": domain}
         for number, domain in enumerate(domains)
     ]
     built = build(COMPANIES, made)
@@ -94,7 +89,7 @@ def test_the_most_frequent_of_thousands_of_values_are_those_of_a_naive_count(rep
 
 def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_match() -> None:
     made = [
-        {"company_id": number, "name": name, "domain": domain, "parent_company_id": None, "created_at": None}
+        NOTHING | {"company_id": number, "name": name, "domain": domain}
         for number, name, domain in (("1", "a", "ACME"), ("2", "b", "acme"), ("3", "b", "Acme"))
     ]
     facets = ask(build(COMPANIES, made), COMPANIES, [("facets", "domain"), ("name", "b")]).facets

@@ -82,13 +82,8 @@ def test_lines_ascend_from_north_to_south() -> None:
 
 def test_the_bits_of_a_code_are_those_of_column_and_line_in_turn() -> None:
     random = Random(4)
-    for x, y in [
-        (0, 0),
-        (1, 0),
-        (0, 1),
-        (CELLS - 1, CELLS - 1),
-        *((random.randrange(CELLS), random.randrange(CELLS)) for _ in range(100)),
-    ]:
+    anywhere = [(random.randrange(CELLS), random.randrange(CELLS)) for _ in range(100)]
+    for x, y in [(0, 0), (1, 0), (0, 1), (CELLS - 1, CELLS - 1), *anywhere]:
         (code,) = interleave(np.array([x], np.uint64), np.array([y], np.uint64)).tolist()
         bits = f"{code:048b}"
         assert (int(bits[1::2], 2), int(bits[::2], 2)) == (x, y)

@@ -32,11 +32,8 @@ def stores(seed: int) -> list[Record]:
         | {"store_id": f"s{number}", "company_id": random.choice(["a", "A", "Z", "none"]), "address_1": "1 Main St"}
         | {"city": random.choice([*_CITIES, "Toronto"]), "country": random.choice(["CA"] * 30 + ["SE"])}
         | {"name": random.choice([*_NAMES, None]), "is_open": random.choice(["true", "true", "false"])}
-        | {
-            "latitude": latitude,
-            "longitude": longitude,
-            "created_at": random.choice(["2024-01-01", "2024-01-02", None]),
-        }
+        | {"latitude": latitude, "longitude": longitude}
+        | {"created_at": random.choice(["2024-01-01", "2024-01-02", None])}
         for number, (latitude, longitude) in enumerate(made(seed, COUNT))
     ]
 

@@ -1,10 +1,10 @@
-"""Arrays of byte strings."""
+"""Arrays of byte strings, and concatenating many strings of a buffer."""
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.columns.column import StringArray
+from service.engine.columns.column import StringArray, gather
 
 STRINGS = st.lists(st.binary(max_size=4), max_size=12)
 
@@ -20,17 +20,15 @@ def test_strings_are_stored_unchanged(strings: list[bytes]) -> None:
 def test_chunks_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
     strings = data.draw(STRINGS)
     indices = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
-    assert b"".join(StringArray.of(strings).chunks(np.array(indices, np.int32))) == b"".join(
-        strings[index] for index in indices
-    )
+    chunks = StringArray.of(strings).chunks(np.array(indices, np.int32))
+    assert b"".join(chunks) == b"".join(strings[index] for index in indices)
 
 
 @pytest.mark.parametrize("indices", [[], [0], [4], [0, 1, 2, 3, 4], [1, 2, 3], [3, 2, 1], [0, 2, 1, 3], [4, 4], [0, 4]])
 def test_consecutive_and_scattered_indices_give_the_same_bytes(indices: list[int]) -> None:
     strings = [b"a", b"", b"ccc", b"\x00", b"e"]
-    assert b"".join(StringArray.of(strings).chunks(np.array(indices, np.int32))) == b"".join(
-        strings[index] for index in indices
-    )
+    chunks = StringArray.of(strings).chunks(np.array(indices, np.int32))
+    assert b"".join(chunks) == b"".join(strings[index] for index in indices)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_size=12), st.integers(1, 30), st.data())
@@ -90,3 +88,51 @@ def test_views_are_the_strings_one_by_one_without_their_ends() -> None:
     strings = StringArray.of([b"aaXY", b"XY", b"bXY"])
     assert list(map(bytes, strings.views(np.array([2, 0, 1, 0], np.int32), without=2))) == [b"b", b"aa", b"", b"aa"]
     assert strings.views(np.array([], np.int32), without=2) == []
+
+
+FOLLOWED = [b"", b"x" * 16]  # whatever is after the strings in the buffer
+
+
+def gathered(strings: list[bytes], indices: list[int], after: bytes) -> memoryview | None:
+    """Gather strings of a buffer that ends with `after`."""
+    lengths = np.array([len(each) for each in strings], np.int64)
+    starts = lengths.cumsum() - lengths
+    return gather(memoryview(b"".join(strings) + after), starts[indices], lengths[indices])
+
+
+@given(st.lists(st.binary(max_size=8), min_size=1, max_size=30), st.data(), st.sampled_from(FOLLOWED))
+def test_the_strings_are_concatenated_or_do_not_suit(strings: list[bytes], data: st.DataObject, after: bytes) -> None:
+    indices = data.draw(st.lists(st.integers(0, len(strings) - 1), min_size=1, max_size=60))
+    joined = gathered(strings, indices, after)
+    assert joined is None or bytes(joined) == b"".join(strings[index] for index in indices)
+
+
+@given(st.data(), st.lists(st.binary(min_size=5, max_size=9), min_size=1, max_size=30))
+def test_strings_of_similar_lengths_suit_in_any_order(data: st.DataObject, strings: list[bytes]) -> None:
+    indices = data.draw(st.permutations(range(len(strings))))
+    joined = gathered(strings, indices, b"x" * 16)
+    assert joined is not None
+    assert bytes(joined) == b"".join(strings[index] for index in indices)
+
+
+@pytest.mark.parametrize(
+    ("strings", "indices", "after"),
+    [
+        ([b"", b""], [0, 1], b"x"),
+        ([*[b"a"] * 19, b"d" * 19], [*range(20)], b"x" * 16),
+        ([b"long", b"a"], [1, 0], b"xx"),
+    ],
+    ids=["nothing", "one much longer than the rest", "the widest copy would end after the buffer"],
+)
+def test_strings_that_do_not_suit_are_not_copied(strings: list[bytes], indices: list[int], after: bytes) -> None:
+    assert gathered(strings, indices, after) is None
+
+
+def test_the_result_is_memory_of_its_own() -> None:
+    strings = [b"one,", b"two,", b"six,"]
+    first, second = (gathered(strings, [2, 0, 1], b"xxxx") for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert not first.readonly
+    first[:] = bytes(len(first))
+    assert bytes(second) == b"six,one,two,"

@@ -1,9 +1,10 @@
-"""Readers of data files. Each takes any bytes; an exception is a finding.
+"""Readers of data files, and of the coordinates and words of requests. Each takes any bytes; an exception is a finding.
 
 The errors that a reader promises are caught, and what must hold of what it read is asserted.
 """
 
 import json
+import math
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,8 +16,12 @@ from typing import Any
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
+from service.model.coordinates import parse_box, parse_point
+from service.model.errors import UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words_of_lines
 from service.reading.batch import Batch
 from service.reading.diagnostics import FileError
 from service.reading.files.container import ZipArchive
@@ -37,6 +42,7 @@ from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from tests.engine import oracle
+from tests.engine.search_oracle import indexed, tokens
 from tests.fuzz.seeds import baked
 from tests.loading.data_files import read_batches
 
@@ -275,3 +281,35 @@ def _compare(one: str, other: str) -> None:
     ranks, numbers = (number_key(one), number_key(other)), (oracle.number(one), oracle.number(other))
     assert (ranks[0] == ranks[1]) is (numbers[0] == numbers[1])
     assert (ranks[0] < ranks[1]) is (numbers[0] < numbers[1])
+
+
+_PARSER = QueryParser(STORES)
+
+
+def read_places(given: bytes) -> None:
+    """Read a text as a point, a box and a radius; what is read is written as it can be read again."""
+    text = given.decode("utf-8", "replace")
+    with suppress(ValueError):
+        point = parse_point(text)
+        assert parse_point(",".join(map(repr, point))) == point
+    with suppress(ValueError):
+        box = parse_box(text)
+        assert parse_box(",".join(map(repr, box))) == box
+        assert box.south <= box.north
+    with suppress(UnprocessableContent):
+        radius = _PARSER.parse([("near", "0,0"), ("radius", text)], strict=True).radius
+        assert not radius or 0 < radius < math.inf
+
+
+def read_search(given: bytes) -> None:
+    """Split a text into words as it is indexed and as it is searched for; both equal a naive reader."""
+    text = given.decode("utf-8", "replace")
+    assert {word for line in words_of_lines(text) for word in line} == indexed([text])
+    try:
+        terms = parse_terms(text)
+    except ValueError:
+        assert len(text) > MAX_CHARACTERS or len(tokens(text)) > MAX_WORDS
+        return
+    assert list(terms) == sorted(set(terms))
+    assert bool(terms) == bool(tokens(text))
+    assert all(term.word for term in terms)

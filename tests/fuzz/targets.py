@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from tests.fuzz import alphabets, data, requests, search, seeds, unchecked_readers as unchecked
+from tests.fuzz import alphabets, data, requests, seeds, unchecked_readers as unchecked
 from tests.fuzz.input_shapes import Alphabet
 
 
@@ -42,8 +42,8 @@ TARGETS: Final = {
         1_024,
         unchecked.match_value,
     ),
-    "places": Target(search.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
-    "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
+    "places": Target(data.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
+    "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, unchecked.load_stores("csv")),
     "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, unchecked.open_csv_text),
     "proposal": Target(

@@ -21,20 +21,8 @@ DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)
 
 
 PLACEHOLDERS = [
-    "null",
-    "(null)",
-    "\\n",
-    "nan",
-    "n/a",
-    "#n/a",
-    "na",
-    "none",
-    "undefined",
-    "-",
-    "--",
-    "\u2013",
-    "\u2014",
-    "() -",
+    *("null", "(null)", "\\n", "nan", "n/a", "#n/a", "na", "none", "undefined", "-", "--", "\u2013"),
+    *("\u2014", "() -"),
 ]
 MEANT = {"name": ["na", "nan", "none"], "city": ["nan", "none"], "province": ["na", "nan"], "country": ["na"]}
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)

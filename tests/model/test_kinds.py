@@ -1,13 +1,30 @@
-"""The kinds of field: which values match, and how they sort."""
+"""The kinds of field: which values match, how they sort, and how dates are written."""
 
 import re
+import time
 import unicodedata
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
-from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind, key_number, parse_flag
+from service.model.kinds import (
+    FLAG,
+    IDENTIFIER,
+    INSTANT,
+    NUMBER,
+    POSTAL,
+    WORDS,
+    Kind,
+    format_instant,
+    instant_key,
+    key_number,
+    number_key,
+    parse_flag,
+    parse_instant,
+)
 
 
 def same(kind: Kind, one: str, other: str) -> bool:
@@ -153,3 +170,211 @@ def test_false_sorts_before_true() -> None:
 @pytest.mark.parametrize("kind", [IDENTIFIER, WORDS, POSTAL, NUMBER, FLAG, INSTANT], ids=lambda kind: kind.name)
 def test_every_kind_has_its_rule_as_a_sentence(kind: Kind) -> None:
     assert re.fullmatch(r"[A-Z].+\.", kind.rule)
+
+
+DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+ANY_DECIMALS = st.from_regex(DECIMAL_TEXT, fullmatch=True)
+FEW_DECIMALS = st.from_regex(
+    r"[+-]?(0{0,2}[019]{1,2}(\.[019]{0,3})?|\.[019]{1,3})([eE][+-]?0{0,2}[0-2])?", fullmatch=True
+)
+ODD_DECIMALS = st.sampled_from(
+    ["1e999", "-1e999", "1E-999", "-1e-999", "-0", "+0.00", ".0e9", "0e999", ".5", "5.", "0005"]
+)
+LONG_DECIMALS = st.builds("{}{}.{}".format, st.sampled_from(["", "-"]), *[st.text("09", min_size=1, max_size=60)] * 2)
+ANY_DECIMAL = ANY_DECIMALS | FEW_DECIMALS | ODD_DECIMALS | LONG_DECIMALS
+
+
+def same_number(one: str, other: str) -> bool:
+    return number_key(one) == number_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("43.70", "43.7"),
+        ("+43.7", "0043.7"),
+        (" 43.7\t", "43.7"),
+        ("\u00a043.7", "43.7"),
+        ("437e-1", "4.37E+1"),
+        (".5", "0.5"),
+        ("5.", "5"),
+        ("-0", "0"),
+        ("-0.00e5", ".0"),
+        ("1e3", "1000"),
+        ("1e003", "1000"),
+        ("100", "1e2"),
+        ("1" + "0" * 999, "1e999"),
+        ("-0." + "0" * 998 + "1", "-1e-999"),
+    ],
+)
+def test_numbers_match_if_equal_as_decimals(one: str, other: str) -> None:
+    assert same_number(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("43.7", "-43.7"),
+        ("43.7", "43.70000000000000000000000000000000000001"),
+        ("1e999", "1e998"),
+        ("nan", "NaN"),
+        ("1_0", "10"),
+        ("\uff14\uff13", "43"),
+        ("43,7", "43.7"),
+        ("1e1000", "10e999"),
+        ("0x10", "16"),
+        (".", "0"),
+        ("", "0"),
+        ("+", "0"),
+        ("e5", "0"),
+        ("1e", "1"),
+        ("--1", "1"),
+        ("1 0", "10"),
+        ("inf", " inf"),
+    ],
+)
+def test_other_texts_match_only_if_all_characters_are_equal(one: str, other: str) -> None:
+    assert same_number(one, one)
+    assert not same_number(one, other)
+
+
+@given(ANY_DECIMAL, ANY_DECIMAL)
+@example("1e999", "1e-999")
+@example("-1.5", "-1")
+@example("-1e999", "-1e998")
+@example("-10", "-9")
+@example("-0", "0")
+@example("9" * 400, "1e400")
+def test_numbers_sort_and_match_as_decimals(one: str, other: str) -> None:
+    ranks, decimals = (number_key(one), number_key(other)), (Decimal(one), Decimal(other))
+    assert (ranks[0] == ranks[1]) == (decimals[0] == decimals[1])
+    assert (ranks[0] < ranks[1]) == (decimals[0] < decimals[1])
+
+
+@given(ANY_DECIMALS)
+def test_white_space_around_a_number_is_ignored(text: str) -> None:
+    sign, digits = (text[0], text[1:]) if text[0] in "+-" else ("", text)
+    assert same_number(text, f" {sign}000{digits} ")
+
+
+@given(st.integers(-999, 999), st.text("05", max_size=4))
+@example(-180, "0")
+@example(0, "5")
+def test_precomputed_keys_of_degrees_equal_the_general_ones(whole: int, fraction: str) -> None:
+    assert same_number(f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
+
+
+@pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])
+def test_texts_that_begin_like_degrees_are_keyed_as_texts(text: str) -> None:
+    assert number_key(text) == "3" + text
+
+
+@given(st.lists(ANY_DECIMAL | FEW_DECIMALS.map("{}!".format) | st.text(), max_size=8))
+def test_texts_sort_after_numbers_by_code_point(texts: list[str]) -> None:
+    numbers = [text for text in texts if DECIMAL_TEXT.fullmatch(text.strip())]
+    others = [text for text in texts if not DECIMAL_TEXT.fullmatch(text.strip())]
+    assert sorted(texts, key=number_key) == sorted(numbers, key=Decimal) + sorted(others)
+
+
+MOMENTS = st.datetimes(
+    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis puts the offset on
+    max_value=datetime(9999, 12, 30),  # noqa: DTZ001
+    timezones=st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes))),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("2024-02-29", "2024-02-29T00:00:00Z"),
+        ("2024-01-02T03:04", "2024-01-02T03:04:00Z"),
+        ("2024-01-02 03:04:05", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T03:04Z", "2024-01-02T03:04:00Z"),
+        ("2024-01-02 03:04-05:30", "2024-01-02T03:04:00-05:30"),
+        ("2024-01-02T03:04:05+02:00", "2024-01-02T03:04:05+02:00"),
+        ("2024-01-02T03:04:05+00:00", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T03:04:05-00:00", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T03:04:05-00:30", "2024-01-02T03:04:05-00:30"),
+        ("2024-01-02T03:04:05+23:59", "2024-01-02T03:04:05+23:59"),
+        ("2024-01-02T03:04:05-23:59", "2024-01-02T03:04:05-23:59"),
+        ("2024-01-02T03:04:05.5", "2024-01-02T03:04:05.500000Z"),
+        ("2024-01-02T03:04:05.000001Z", "2024-01-02T03:04:05.000001Z"),
+        ("2024-01-02T03:04:05.1234569+01:00", "2024-01-02T03:04:05.123456+01:00"),
+        ("2024-01-02T03:04:05.9999999", "2024-01-02T03:04:05.999999Z"),
+        ("2024-01-02T03:04:05.000000", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T03:04:05.0000009", "2024-01-02T03:04:05Z"),
+        ("2024-01-02T23:59:59", "2024-01-02T23:59:59Z"),
+        ("0001-01-01", "0001-01-01T00:00:00Z"),
+        ("0001-01-01T00:00-01:00", "0001-01-01T00:00:00-01:00"),
+        ("9999-12-31T23:59:59.999999", "9999-12-31T23:59:59.999999Z"),
+        ("9999-12-31T23:59:59+00:01", "9999-12-31T23:59:59+00:01"),
+    ],
+)
+def test_a_date_is_parsed_and_formatted_as_rfc_3339(text: str, written: str) -> None:
+    moment = parse_instant(text)
+    assert moment is not None
+    assert format_instant(moment) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "2024", "2024-01", "20240102", "2024-1-2", "2024-W01-1", "2024-001", "24-01-02", "02024-01-02"),
+        *("+2024-01-02", "2024/01/02", "2023-02-29", "2024-13-01", "2024-00-01", "2024-01-00", "2024-01-32"),
+        *("0000-01-01", "1704153600", "2024-01-02Z", "2024-01-02+02:00", "2024-01-02T", "2024-01-02T03"),
+        *("2024-01-02T03Z", "2024-01-02T0304", "2024-01-02T3:04", "2024-01-02T03:04:5", "2024-01-02T03:04:05."),
+        *("2024-01-02T03:04.5", "2024-01-02T03:04:05,5", "2024-01-02T24:00", "2024-01-02T24:00:00Z"),
+        *("2024-01-02T03:60", "2024-01-02T03:04:60Z", "2024-01-02t03:04:05Z", "2024-01-02T03:04:05z"),
+        *("2024-01-02_03:04:05", "2024-01-02  03:04:05", "2024-01-02T03:04:05 Z", "2024-01-02T03:04:05 +02:00"),
+        *("2024-01-02T03:04:05+0200", "2024-01-02T03:04:05+02", "2024-01-02T03:04:05+2:00"),
+        *("2024-01-02T03:04:05+24:00", "2024-01-02T03:04:05+02:60", "2024-01-02T03:04:05\u221202:00"),
+        *("2024-01-02T03:04:05+02:00:00", "2024-01-02T03:04:05UTC", "2024-01-02T03:04:05Z[UTC]"),
+        *("0001-01-01T00:00+00:01", "0001-01-01T22:59:59.999999+23:00", "9999-12-31T23:59:59-00:01"),
+        *("9999-12-31T01:00-23:00", "\uff12024-01-02", "2024-01-02T03:04:0\uff15", " 2024-01-02", "2024-01-02 "),
+        *("2024-01-02\n", "2024-01-02T03:04:05Z\n"),
+    ],
+)
+def test_other_texts_are_not_dates(text: str) -> None:
+    assert parse_instant(text) is None
+
+
+@given(MOMENTS)
+def test_a_formatted_date_parses_to_the_same_instant_and_offset(moment: datetime) -> None:
+    read = parse_instant(format_instant(moment))
+    assert read is not None
+    assert (read, read.utcoffset()) == (moment, moment.utcoffset())
+
+
+@given(MOMENTS, MOMENTS, st.timedeltas(timedelta(microseconds=-1), timedelta(microseconds=1)))
+def test_dates_match_and_sort_as_instants(one: datetime, other: datetime, step: timedelta) -> None:
+    for left, right in ((one, other), (one, (one + step).astimezone(other.tzinfo)), (one, one.astimezone(UTC))):
+        ranks = instant_key(format_instant(left)), instant_key(format_instant(right))
+        assert (ranks[0] == ranks[1]) == (left == right)
+        assert (ranks[0] < ranks[1]) == (left < right)
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2024-02-30", "24:00"])
+def test_an_invalid_instant_has_no_key(text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        instant_key(text)
+
+
+@pytest.fixture(params=["Asia/Tokyo", "America/Los_Angeles"])
+def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the clock on the wall be that of another place."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_keys_of_instants_do_not_depend_on_the_local_time_zone() -> None:
+    assert instant_key("2024-01-02T03:04:05+02:00") == "2024-01-02T01:04:05"
+    assert instant_key("2024-01-02") == "2024-01-02T00:00:00"
+    for first_and_last in ("0001-01-01", "9999-12-31T23:59:59.999999Z"):
+        assert parse_instant(first_and_last) is not None
+    for outside in ("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"):
+        assert parse_instant(outside) is None

@@ -12,9 +12,7 @@ from service.reading.columns.field_names import columns_by_name, describe_rename
 from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import NO_MAPPING
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
-from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
-
-REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
+from tests.loading.data_files import COMPANY_FIELDS, REQUIRED, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 
 
 class Opened(RecordFile):
@@ -89,7 +87,6 @@ def test_missing_columns_are_refused_at_the_line_of_the_names() -> None:
 def test_records_are_by_field_and_fields_without_a_column_have_no_cells() -> None:
     records = MappedRecords(Opened("Company ID", "name", "more"), NO_MAPPING, COMPANIES)
     (batch,) = records.batches()
-
     assert {field: tuple(cells) for field, cells in batch.columns.items()} == {
         "company_id": ("Company ID", "Company ID"),
         "name": ("name", "name"),

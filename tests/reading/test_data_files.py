@@ -1,16 +1,37 @@
-"""Finding and reading the files of a data set in its folder."""
+"""The files of a data set: they are found, or named if misnamed, and opened; their signature changes with them."""
 
+import json
 import os
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 import pytest
+from hypothesis import given, strategies as st
 
+from service.dataset import ReadOptions
 from service.loading.dataset import load
-from service.reading.files.data_files import read_dataset
-from service.reading.files.data_signature import data_signature
-from service.reading.formats.file_format import FORMATS
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batch import Batch
+from service.reading.files.data_files import FileSet, StoredFile, read_dataset
+from service.reading.files.data_signature import data_signature, file_signature
+from service.reading.files.misnamed_files import suggest_file_name
+from service.reading.files.records import RecordReader, Records
+from service.reading.formats.file_format import FORMATS, GEOJSON_LINES
+from service.reading.mapping.declaration import DataMapping
+from service.reading.mapping.mapping_file import parse_mapping
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    as_json,
+    load_companies,
+    load_files,
+    refusal,
+    rows,
+    store,
+)
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
@@ -110,3 +131,222 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
 def test_what_is_missing_is_a_file_if_it_is_named_like_one(tmp_path: Path) -> None:
     for name, kind in (("a.zip", "file"), ("a.csv.gz", "file"), ("a", "folder")):
         assert refusal(load(tmp_path / name)).why == f"the {kind} cannot be read: No such file or directory"
+
+
+FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    load_files(tmp_path / "data", FILES)
+    return tmp_path / "data"
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "written": lambda folder: (folder / "stores.jsonl").write_bytes(b"\n"),
+    "as long as it was": lambda folder: (folder / "companies.csv").write_bytes(COMPANIES_FILE),
+    "added": lambda folder: (folder / "manifest.json").write_bytes(b"{}"),
+    "removed": lambda folder: (folder / "stores.jsonl").unlink(),
+    "renamed": lambda folder: (folder / "stores.jsonl").rename(folder / "stores.ndjson"),
+    "a link to nowhere": lambda folder: (folder / "stores.json").symlink_to("gone"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_of_a_data_file_changes_the_fingerprint(folder: Path, change: Callable[[Path], object]) -> None:
+    before = data_signature(folder)
+    os.utime(folder / "companies.csv", ns=(1, 1))  # a clock that stands still hides no change
+    before = data_signature(folder)
+    change(folder)
+    assert data_signature(folder).fingerprint != before.fingerprint
+
+
+def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -> None:
+    before = data_signature(folder)
+    (folder / "README.txt").write_text("hello")
+    assert data_signature(folder).fingerprint == before.fingerprint
+
+
+def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
+    assert not data_signature(folder).verifiable
+    (folder / "manifest.json").write_bytes(b"{}")
+    assert data_signature(folder).verifiable
+    assert file_signature(folder / "stores.baked").verifiable
+
+
+def test_nothing_verifies_a_mapping(folder: Path, tmp_path: Path) -> None:
+    (folder / "manifest.json").write_bytes(b"{}")
+    (archive := tmp_path / "data.zip").write_bytes(b"")
+    (mapping := tmp_path / "mine.toml").write_bytes(b"")
+    for data in (folder, archive):
+        assert data_signature(data, ReadOptions(mapping="overture")).verifiable
+        assert not data_signature(data, ReadOptions(mapping=str(mapping))).verifiable
+    (folder / "mapping.toml").write_bytes(b"")
+    assert not data_signature(folder).verifiable
+    assert data_signature(folder, ReadOptions(mapping="overture")).verifiable
+
+
+def test_files_that_can_be_verified_are_waited_for_less_long(folder: Path) -> None:
+    unverifiable = data_signature(folder)
+    (folder / "manifest.json").write_bytes(b"{}")
+    assert data_signature(folder).quiet_seconds < unverifiable.quiet_seconds
+
+
+def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
+    looks = [data_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300)]
+    assert len({look.fingerprint for look in looks}) == 1
+    assert looks[0].fingerprint != data_signature(folder).fingerprint
+    assert not looks[0].verifiable
+
+
+def test_replacing_or_removing_a_file_changes_its_fingerprint(tmp_path: Path) -> None:
+    file, beside = tmp_path / "set.baked", tmp_path / "beside"
+    looks = [file_signature(file).fingerprint]
+    for content in (b"one", b"two"):
+        beside.write_bytes(content)
+        beside.replace(file)
+        looks.append(file_signature(file).fingerprint)
+    assert len(set(looks)) == 3
+
+
+def test_a_mapping_changes_the_fingerprint_of_a_folder_a_file_and_an_archive(folder: Path, tmp_path: Path) -> None:
+    mapping, beside = tmp_path / "other.toml", folder / "mapping.toml"
+    options = ReadOptions(mapping=str(mapping))
+    for path in (folder, folder / "companies.csv", tmp_path / "data.zip"):
+        looks = [data_signature(path, options).fingerprint]
+        for content in ("one", "other"):
+            mapping.write_text(content)
+            looks.append(data_signature(path, options).fingerprint)
+        mapping.unlink()
+        assert len(set(looks)) == (3 if path.exists() else 1)
+    before = data_signature(folder).fingerprint, data_signature(folder, options).fingerprint
+    beside.write_text("one")
+    assert data_signature(folder).fingerprint != before[0]
+    assert data_signature(folder, ReadOptions(mapping=str(beside))).fingerprint != before[1]
+
+
+def test_an_archive_is_verifiable_and_a_single_file_is_not(tmp_path: Path) -> None:
+    for name, verifiable in (("data.zip", True), ("stores.csv", False)):
+        (tmp_path / name).touch()
+        assert data_signature(tmp_path / name).verifiable is verifiable
+
+
+UNREAD = {
+    "Stores.csv": "found 'Stores.csv': the name must be stores.csv, in lower case",
+    "STORES.JSON.GZ": "found 'STORES.JSON.GZ': the name must be stores.json.gz, in lower case",
+    "store.csv": "found 'store.csv': the name must be stores.csv",
+    "stores (1).csv": "found 'stores (1).csv': the name must be stores.csv",
+    "my-stores.2024.jsonl": "found 'my-stores.2024.jsonl': the name must be stores.jsonl",
+    "store list.tsv": "found 'store list.tsv': the name must be stores.tsv",
+    "stores (1).txt": "found 'stores (1).txt': the name must be stores.txt",
+    "stores.xls": "found 'stores.xls': save it as an Excel workbook (.xlsx), and name it stores.xlsx",
+    "Stores.XLSX": "found 'Stores.XLSX': the name must be stores.xlsx, in lower case",
+    "stores.xml": "found 'stores.xml': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
+    "stores.zip": "found 'stores.zip': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
+    "stores.csv.bz2": "found 'stores.csv.bz2': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
+    "stores": "found 'stores': add the format to the name, as in stores.csv",
+    "stores.gz": "found 'stores.gz': add the format to the name, as in stores.csv.gz",
+    "Sto\nres.csv": "found 'Sto\\nres.csv': the name must be stores.csv",
+}
+OTHERS = ["stores.csv.part", "stores.csv~", ".stores.csv.swp", "stops.csv", "readme.txt", "company.csv"]
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_misnamed_file_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
+    error = refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""}))
+    assert (error.file, error.why) == ("stores", f"the file is missing: {UNREAD[name]}")
+
+
+def test_a_singular_name_is_recognized(tmp_path: Path) -> None:
+    assert (
+        "found 'company.csv': the name must be companies.csv"
+        in refusal(load_companies(tmp_path, b"", "company.csv")).why
+    )
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_unrelated_and_temporary_files_are_not_suggested(tmp_path: Path, name: str) -> None:
+    assert "found" not in refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""})).why
+
+
+@pytest.mark.parametrize(
+    ("names", "which"),
+    [
+        (["filialen.csv"], "'filialen.csv'"),
+        (["a.geojson", "b.parquet.gz", "notes.txt", "company.csv"], "one of 'a.geojson', 'b.parquet.gz'"),
+        (["a.xlsx", "b.pdf"], "'a.xlsx'"),
+        (["a.csv", "b.csv", "c.csv", "d.csv"], "one of 'a.csv', 'b.csv', 'c.csv', …"),
+        (["Sto\n.csv"], r"'Sto\n.csv'"),
+    ],
+)
+def test_data_files_of_other_names_can_be_served_by_themselves(tmp_path: Path, names: list[str], which: str) -> None:
+    why = refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, **dict.fromkeys(names, b"")})).why
+    assert why.endswith(f"; if the stores are in {which}, check and serve that file by itself")
+
+
+def test_missing_companies_may_be_taken_from_the_stores(tmp_path: Path) -> None:
+    why = refusal(load_files(tmp_path, {"stores.csv": as_csv([store()], STORE_FIELDS)})).why
+    assert why.startswith("the file is missing: put companies.csv into the folder, or another format (json, ")
+    assert why.endswith("; or let a mapping take the companies from the stores")
+
+
+@given(st.text(st.characters(), max_size=12) | st.from_regex(r"[sS]tores?(\.[a-z0-9]+){0,3}"))
+def test_any_name_gives_one_printable_line(name: str) -> None:
+    assert suggest_file_name([name], "stores").isprintable()
+
+
+def test_folders_are_not_suggested_and_a_correct_file_needs_no_suggestion(tmp_path: Path) -> None:
+    (tmp_path / "Stores.csv").mkdir()
+    (tmp_path / "companies.csv").write_bytes(COMPANIES_FILE)
+    assert "found" not in refusal(load(tmp_path)).why
+    files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()], STORE_FIELDS), "Stores.csv": b"x"}
+    assert load_files(tmp_path / "both", files).report.errors == []
+
+
+PLACE: Final = {"address_1": "a", "city": "a", "country": "a", "other": ""}
+STORES_READ: Final = [
+    {"store_id": "s1", "company_id": "c1", "name": "One", **PLACE},
+    {"store_id": "s2", "company_id": "c2", "name": "Two", **PLACE},
+    {"store_id": "s3", "company_id": "c1", "name": "Three", **PLACE},
+]
+# The last line has no end.
+FEATURES: Final = b"\n".join(
+    json.dumps({"type": "Feature", "geometry": None, "properties": properties}).encode() for properties in STORES_READ
+)
+
+NAMED: Final = b'companies = {from = "stores", fields = {name = "name"}}'
+
+
+def read(resource: Resource, mapping: DataMapping) -> tuple[Records, Batch]:
+    file = StoredFile("stores.geojsonl", GEOJSON_LINES, None, FEATURES, None)
+    records = RecordReader(resource, FileSet({}, [], mapping=mapping, derives_companies=True)).read(file)
+    (batch,) = records.batches
+    return records, batch
+
+
+def test_a_mapped_file_is_opened_and_has_all_fields() -> None:
+    records, batch = read(STORES, DataMapping())
+    assert (list(records.assumed), records.unterminated) == (
+        ['columns "geometry.latitude" → latitude, "geometry.longitude" → longitude'],
+        3,
+    )
+    assert list(batch.columns) == [field.name for field in STORES.fields]
+    assert tuple(batch.columns["store_id"]) == ("s1", "s2", "s3")
+    assert list(batch.columns["province"]) == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("mapping", "names", "assumed"),
+    [
+        (parse_mapping(NAMED), ["One", "Two"], "as the mapping declares"),
+        (DataMapping(), ["c1", "c2"], "from company_id"),
+    ],
+)
+def test_companies_are_the_distinct_ones_of_the_mapped_file(
+    mapping: DataMapping, names: list[str], assumed: str
+) -> None:
+    records, batch = read(COMPANIES, mapping)
+    assert assumed in records.assumed[0]
+    assert records.unterminated is None
+    assert (list(batch.columns["company_id"]), list(batch.columns["name"])) == (["c1", "c2"], names)
+    assert (batch.numbers, batch.lines()) == ([1, 2], [1, 2])

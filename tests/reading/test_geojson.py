@@ -1,20 +1,29 @@
-"""GeoJSON: features become records, with the members of their properties and the place of their geometry."""
+"""GeoJSON, Overpass JSON and well-known binary: features and elements become records, with where they are."""
 
 import json
-from collections.abc import Sequence
+import struct
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from service.reading.batch import RecordFile, WrongType
+from service.dataset import ReadOptions
+from service.loading.dataset import load
+from service.model.records import COMPANIES, STORES
+from service.reading.batch import Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError
-from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile
+from service.reading.files.records import format_of, open_file
+from service.reading.formats.file_format import FORMATS
+from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile, OverpassFile
+from service.reading.formats.geometry import locate
+from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, dataset, load_stores, refusal, rows, store
 
 POINT = {"type": "Point", "coordinates": [-79.4, 43.7]}
 POINTS = {"type": "GeometryCollection", "geometries": [POINT, POINT]}
 COLUMNS = [name for name in STORE_FIELDS if name not in {"latitude", "longitude"}]
-STORES = [
+RECORDS = [
     store("s1", latitude="43.70", longitude="-79.40", name="Été", created_at="2024-05-31"),
     store("s2", is_open=False),
     store("s3", latitude="-0.0", longitude="1E1", postal_code="M5V"),
@@ -52,20 +61,20 @@ def cells(geometry: object) -> tuple[object, object]:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("stores.geojson", collection([twin(each) for each in STORES])),
-        ("stores.geojson", collection([twin(each) for each in STORES], b' "crs": null,').replace(b"\n", b" ")),
-        ("stores.geojson", b"\xef\xbb\xbf" + collection([twin(each).replace(b": ", b":\n") for each in STORES])),
-        ("stores.json", collection([twin(each) for each in STORES])),
-        ("stores.json", b"\xef\xbb\xbf\r\n" + collection([twin(each) for each in STORES]).replace(b"{", b"{\n ")),
-        ("stores.geojsonl", b"".join(twin(each) + b"\n" for each in STORES)),
-        ("stores.geojsonseq", b"".join(twin(each) + b"\n" for each in STORES)),
-        ("stores.ndgeojson", b"".join(twin(each) + b"\r\n\n" for each in STORES)),
-        ("stores.geojsons", b"".join(b"\x1e" + twin(each) + b"\n" for each in STORES)),
-        ("stores.geojsons", b"".join(b"\x1e" + twin(each).replace(b", ", b",\n") + b"\n" for each in STORES)),
+        ("stores.geojson", collection([twin(each) for each in RECORDS])),
+        ("stores.geojson", collection([twin(each) for each in RECORDS], b' "crs": null,').replace(b"\n", b" ")),
+        ("stores.geojson", b"\xef\xbb\xbf" + collection([twin(each).replace(b": ", b":\n") for each in RECORDS])),
+        ("stores.json", collection([twin(each) for each in RECORDS])),
+        ("stores.json", b"\xef\xbb\xbf\r\n" + collection([twin(each) for each in RECORDS]).replace(b"{", b"{\n ")),
+        ("stores.geojsonl", b"".join(twin(each) + b"\n" for each in RECORDS)),
+        ("stores.geojsonseq", b"".join(twin(each) + b"\n" for each in RECORDS)),
+        ("stores.ndgeojson", b"".join(twin(each) + b"\r\n\n" for each in RECORDS)),
+        ("stores.geojsons", b"".join(b"\x1e" + twin(each) + b"\n" for each in RECORDS)),
+        ("stores.geojsons", b"".join(b"\x1e" + twin(each).replace(b", ", b",\n") + b"\n" for each in RECORDS)),
     ],
 )
 def test_geojson_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, content: bytes) -> None:
-    expected = load_stores(tmp_path, as_csv(STORES, STORE_FIELDS))
+    expected = load_stores(tmp_path, as_csv(RECORDS, STORE_FIELDS))
     loaded = load_stores(tmp_path, content, name)
     assert (loaded.report.errors, loaded.report.warnings) == ([], [])
     assert rows(loaded) == rows(expected)
@@ -247,3 +256,175 @@ def test_the_lines_of_a_text_sequence_are_opened_once_for_all_columns() -> None:
     for _ in range(2):
         (batch,) = file.batches(["a"])
         assert (batch.columns["a"], batch.numbers, batch.lines()) == (["1"], [2], [3])
+
+
+TAGS = {"shop": "kiosk", "name": "Ei", "addr:full": "A 1", "addr:city": "Ulm", "addr:country": "DE"}
+WAY = {"type": "way", "id": 7, "nodes": [1, 2], "tags": TAGS}
+CENTRE = {"center": {"lat": 48.50, "lon": 9.5}}
+OWN = ["@id", "@timestamp", "geometry.latitude", "geometry.longitude"]
+
+
+def overpass(*elements: object) -> bytes:
+    return as_json({"version": 0.6, "osm3s": {"copyright": "x"}, "elements": elements})
+
+
+def element_cells(element: object) -> Mapping[str, Cell]:
+    """Return the element_cells of an element behind a node, which has the line of the second one."""
+    file = OverpassFile(overpass({"type": "node", "id": 1}, element).replace(b"}, {", b"},\n{"))
+    columns = [*file.names, "absent"]
+    (batch,) = file.batches(columns)
+    assert (batch.lines()[-1], list(batch.columns), batch.unused) == (len(batch.lines()), columns, ())
+    return {name: column[-1] for name, column in batch.columns.items()}
+
+
+def test_an_element_has_its_tags_identifier_and_time() -> None:
+    tags, time = {"type": "x", "a.b": "y"}, "2024-03-09T11:20:00Z"
+    found = element_cells({"type": "relation", "id": 12, "timestamp": time, "tags": tags})
+    assert found == {**dict.fromkeys([*OWN, "absent"]), **tags, "@id": "relation/12", "@timestamp": time}
+
+
+@pytest.mark.parametrize(
+    ("members", "latitude", "longitude"),
+    [
+        ({"lat": 48.5, "lon": 9.25}, "48.5", "9.25"),
+        ({"center": {"lat": 48.5, "lon": 9.25}}, "48.5", "9.25"),
+        ({"bounds": {"minlat": 48, "minlon": 9, "maxlat": 49, "maxlon": 10}}, "48.5", "9.5"),
+        ({"bounds": {"minlat": 1, "minlon": -179, "maxlat": 2, "maxlon": 179}}, "1.5", "180.0"),
+        ({"bounds": {"minlat": 48, "minlon": 9, "maxlat": 49}}, None, None),
+        ({"bounds": {"minlat": "x", "minlon": 9, "maxlat": 49, "maxlon": 10}}, None, None),
+        ({"lat": 48.5}, None, None),
+        ({"lat": [1], "lon": 9}, WrongType("[1]"), "9"),
+        ({}, None, None),
+    ],
+)
+def test_an_element_is_at_its_point_its_centre_or_that_of_its_bounds(
+    members: dict[str, Any], latitude: Cell, longitude: Cell
+) -> None:
+    found = element_cells({"type": "way", "id": 7, **members})
+    assert (found["geometry.latitude"], found["geometry.longitude"]) == (latitude, longitude)
+
+
+@pytest.mark.parametrize("element", [{}, {"type": "way"}, {"id": 1}, {"type": 5, "id": [1]}])
+def test_an_element_without_an_identifier_has_none(element: object) -> None:
+    assert element_cells(element)["@id"] is None
+
+
+def test_ways_without_a_location_are_reported_with_what_to_query() -> None:
+    why = ["ways and relations have no location: query with `out center`"]
+    node = {"type": "node", "id": 1, "lat": 48.5, "lon": 9.5, "tags": TAGS}
+    relation = {"type": "relation", "id": 1, "members": [{"type": "way", "ref": 7}]}
+    for elements, assumed in (([node], []), ([node, WAY], why), ([relation], why), ([node, WAY | CENTRE], [])):
+        assert OverpassFile(overpass(*elements)).assumed == assumed
+
+
+def test_a_file_of_elements_is_checked_and_proposed_as_openstreetmap(tmp_path: Path) -> None:
+    text = overpass(WAY | CENTRE, {"type": "node", "id": 8, "lat": 48.5, "lon": 9.5, "tags": TAGS | {"name": "Zwei"}})
+    (tmp_path / "export.json").write_bytes(text)
+    loaded = load(tmp_path / "export.json", options=ReadOptions(mapping="openstreetmap"))
+    assert (loaded.report.errors, len(rows(loaded))) == ([], 2)
+    opened = open_file(text, format_of(text, FORMATS["json"], STORES))
+    assert 'preset = "openstreetmap"\n' in propose_mapping(opened, "export.json")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"elements": [{"store_id": "s1"}]},
+        {"elements": []},
+        [{"type": "shop", "id": 1}],
+        {"stores": [], "elements": [{"type": "node", "id": 1}]},
+    ],
+)
+def test_other_json_is_no_overpass_json(value: object) -> None:
+    assert format_of(as_json(value), FORMATS["json"], STORES) is FORMATS["json"]
+
+
+def test_only_json_may_be_overpass_json() -> None:
+    text = overpass(WAY)
+    assert format_of(text, FORMATS["csv"], STORES) is FORMATS["csv"]
+    assert format_of(text, FORMATS["json"], COMPANIES) is not FORMATS["json"]
+
+
+NAN = float("nan")
+
+
+def shape(kind: int, *numbers: float, count: int | None = None, order: str = "<", srid: int | None = None) -> bytes:
+    """Return a geometry: its type, its count if it has one, its coordinates."""
+    header = struct.pack(f"{order}I", kind) + (b"" if srid is None else struct.pack(f"{order}I", srid))
+    sized = b"" if count is None else struct.pack(f"{order}I", count)
+    return bytes([order == "<"]) + header + sized + struct.pack(f"{order}{len(numbers)}d", *numbers)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        *((1, ()), (1001, (5.5,)), (2001, (5.5,)), (3001, (1, 2)), (0x80000001, (5,))),
+        *((0x40000001, (5,)), (0xC0000001, (5, 6))),
+    ],
+)
+def test_a_point_is_where_its_doubles_say_in_both_byte_orders_and_with_more_dimensions(
+    kind: int, more: tuple[float, ...], order: str
+) -> None:
+    assert locate(shape(kind, -79.4, 43.7, *more, order=order)) == ("43.7", "-79.4")
+    assert locate(shape(kind, 0.1 + 0.2, -0.0, *more, order=order)) == ("-0.0", "0.30000000000000004")
+    assert locate(shape(kind, NAN, NAN, *more, order=order)) is None
+
+
+@pytest.mark.parametrize("srid", [0, 4326])
+def test_a_point_may_name_its_reference_system(srid: int) -> None:
+    assert locate(shape(0x20000001, 1, 2, srid=srid)) == ("2.0", "1.0")
+    assert locate(shape(0xA0000001, 1, 2, 3, srid=srid)) == ("2.0", "1.0")
+
+
+LINE = shape(2, 0, 0, 4, 2, count=2)
+RINGS = shape(3, count=2) + struct.pack("<I4d", 2, 0, 0, 4, 2) + struct.pack("<I2d", 1, 1, 1)
+MULTIPOINT = shape(4, count=2) + shape(1, 1, 2) + shape(1001, 3, 8, 1, order=">")
+
+
+@pytest.mark.parametrize(
+    ("wkb", "location"),
+    [
+        (LINE, ("1.0", "2.0")),
+        (shape(2, count=0), None),
+        (RINGS, ("1.0", "2.0")),
+        (shape(3, count=0), None),
+        (MULTIPOINT, ("5.0", "2.0")),
+        (shape(4, count=2) + shape(1, NAN, NAN) + shape(1, 3, 4), ("4.0", "3.0")),
+        (shape(5, count=1) + LINE, ("1.0", "2.0")),
+        (shape(6, count=2) + RINGS + RINGS, ("1.0", "2.0")),
+        (shape(7, count=2) + shape(7, count=0) + MULTIPOINT, ("5.0", "2.0")),
+        (shape(7, count=1) * 100_000 + shape(7, count=0), None),
+    ],
+)
+def test_another_geometry_is_at_the_centre_of_its_box(wkb: bytes, location: object) -> None:
+    assert locate(wkb) == location
+
+
+def test_a_truncated_geometry_or_one_with_more_bytes_is_refused() -> None:
+    for whole in (shape(1, 1, 2), LINE, RINGS, MULTIPOINT, shape(0x20000001, 1, 2, srid=0)):
+        for size in range(len(whole)):
+            with pytest.raises(ValueError, match="truncated"):
+                locate(whole[:size])
+        with pytest.raises(ValueError, match="longer"):
+            locate(whole + b"\0")
+
+
+@pytest.mark.parametrize(
+    "wkb",
+    [
+        shape(0, 1, 2),
+        shape(8, 1, 2),
+        shape(4001, 1, 2),
+        shape(0x20000001, 1, 2, srid=3857),
+        shape(2, 1, 2, count=0xFFFFFFFF),
+        shape(3, count=0xFFFFFFFF),
+        shape(7, count=0xFFFFFFFF),
+        shape(2, 1, float("inf"), count=1),
+        b"\x02" + shape(1, 1, 2)[1:],
+        b"POINT (1 2)",
+    ],
+)
+def test_what_is_no_geometry_is_refused(wkb: bytes) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        locate(wkb)

@@ -1,9 +1,28 @@
-"""One large sample, shared by all tests."""
+"""One large sample, shared by all tests, and what it is read by."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from service.model.records import Store
+from service.sampling.records import CompanyEntry
 from service.sampling.sample_dataset import write_sample
-from tests.sampling.large import Sample, read_sample
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The records of a sample's two files."""
+
+    stores: list[Store]
+    companies: list[CompanyEntry]
+
+
+def read_sample(folder: Path) -> Sample:
+    """Read a sample written as JSON."""
+    return Sample(
+        msgspec.json.decode((folder / "stores.json").read_bytes(), type=list[Store]),
+        msgspec.json.decode((folder / "companies.json").read_bytes(), type=list[CompanyEntry]),
+    )
 
 
 @pytest.fixture(scope="session")

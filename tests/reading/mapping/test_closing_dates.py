@@ -59,13 +59,9 @@ def test_a_store_is_closed_after_the_day_of_its_closing_date(ends: Cell, expecte
 @pytest.mark.parametrize(
     ("status", "ends", "expected"),
     [
-        ("open", "2024-05-31", False),
-        ("open", "2024-06-01", True),
-        ("open", "", True),
-        ("closed", "", False),
-        ("closed", "2030-01-01", False),
-        ("", "2030-01-01", ""),
-        ("", "2020-01-01", False),
+        *(("open", "2024-05-31", False), ("open", "2024-06-01", True), ("open", "", True)),
+        *(("closed", "", False), ("closed", "2030-01-01", False)),
+        *(("", "2030-01-01", ""), ("", "2020-01-01", False)),
     ],
 )
 def test_a_past_closing_date_closes_whatever_the_status_says(status: str, ends: str, expected: Cell) -> None:
