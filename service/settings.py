@@ -175,13 +175,10 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def processes(self) -> int:
-        """Number of worker processes."""
-        return self.workers if isinstance(self.workers, int) else _cores()
-
-
-def _cores() -> int:
-    """Return the number of CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        """Number of worker processes; for `auto` that of the CPU cores that this process may use."""
+        if isinstance(self.workers, int):
+            return self.workers
+        return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 ANY_ORIGIN: Final = "*"

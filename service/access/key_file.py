@@ -102,7 +102,8 @@ def read_keys(content: bytes) -> tuple[KeyEntry, ...]:
     try:
         entries = msgspec.json.decode(content, type=_KeyFile).keys
     except msgspec.ValidationError as error:
-        raise KeyFileError(_reason(error)) from None
+        why = str(error)  # quotes the names of unknown fields, which may be anything
+        raise KeyFileError("it has an unknown field" if "unknown field" in why else why) from None
     except msgspec.DecodeError as error:  # its message has a position, but quotes nothing
         raise KeyFileError("it is cut off" if "truncated" in str(error) else str(error)) from None
     except UnicodeDecodeError:
@@ -142,12 +143,6 @@ def whole_seconds(moment: datetime) -> datetime:
     return moment.replace(microsecond=0)
 
 
-def _reason(error: msgspec.ValidationError) -> str:
-    """Return the reason. msgspec quotes the names of unknown fields, which may be anything."""
-    reason = str(error)
-    return "it has an unknown field" if "unknown field" in reason else reason
-
-
 _OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXO
 Change: TypeAlias = Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
@@ -161,9 +156,9 @@ def read_signature(path: Path) -> Signature:
 
 def read_content(path: Path) -> tuple[bytes, Signature]:
     """Return the content of a key file, and its signature before it was read. Raises `KeyFileError`."""
-    with _key_file_errors(), open(path, "rb", opener=_open_nonblocking) as file:
+    with _key_file_errors(), open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         status = os.fstat(file.fileno())
-        check_regular(status)
+        check_regular(status)  # opening a pipe would block until someone writes to it
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise KeyFileError(f"it is larger than {MAX_FILE_BYTES >> 20} MiB")
@@ -203,10 +198,6 @@ def replace_file(target: Path, content: bytes) -> None:
             status = target.stat()
             os.fchown(file.fileno(), status.st_uid, status.st_gid)
             os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode) & ~_OTHERS)
-
-
-def _open_nonblocking(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # opening a pipe would block until someone writes to it
 
 
 @contextmanager

@@ -140,7 +140,9 @@ def _is_sorted(data: memoryview, offsets: NDArray[np.int64]) -> bool:
 
     Neighbours are compared in words of 8 bytes, padded with NUL; pairs that are equal so far go on to the next word.
     """
-    aligned = _aligned(data[offsets[0] : offsets[-1]])
+    content = data[offsets[0] : offsets[-1]]
+    aligned = np.zeros(len(content) // _WORD + 2, "<u8")  # followed by at least a word of NUL
+    aligned.view(np.uint8)[: len(content)] = content
     start, length = offsets[:-1] - offsets[0], np.diff(offsets)
     pairs, at = np.arange(len(start) - 1), 0
     while len(pairs):
@@ -165,13 +167,6 @@ def _neighbours(
         return one, other
     words = _words(aligned, start, length)
     return words.take(pairs), words.take(pairs + 1)
-
-
-def _aligned(data: memoryview) -> Words:
-    """Return a copy of bytes as little-endian words, followed by at least a word of NUL."""
-    words = np.zeros(len(data) // _WORD + 2, "<u8")
-    words.view(np.uint8)[: len(data)] = data
-    return words
 
 
 def _words(aligned: Words, start: NDArray[np.int64], length: NDArray[np.int64]) -> Words:

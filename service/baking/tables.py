@@ -224,16 +224,11 @@ class MappedTable:
                 each.result()  # raises the first error
         for field in table.lists:
             check_spellings(f"{resource.name}/{field}/texts", table, field)
-        if table.locations is not None:
-            _check_others(f"{resource.name}/z_order", table.locations)
+        if (locations := table.locations) is not None:
+            unlocated = locations.positions.take(locations.z_order.order[locations.count :])
+            if len(unlocated) and int(unlocated.min()) < locations.count:
+                raise DamagedFile(f"the order of {resource.name}/z_order does not have the located rows first")
         _check_numbering(resource.name, table)
-
-
-def _check_others(name: str, locations: Locations) -> None:
-    """Check that the Z-order has the rows without a location last."""
-    others = locations.positions.take(locations.z_order.order[locations.count :])
-    if len(others) and int(others.min()) < locations.count:
-        raise DamagedFile(f"the order of {name} does not have the located rows first")
 
 
 def _check_numbering(name: str, table: Table) -> None:

@@ -3,7 +3,7 @@
 import logging
 import shlex
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from time import time
@@ -69,13 +69,6 @@ def resolve_authentication(context: click.Context, values: dict[str, Any]) -> No
         values |= dict.fromkeys(keys if ranks["no_auth"] < best else ["no_auth"])
 
 
-def check_keys(keys: Iterable[str]) -> None:
-    """Raise ValueError for a key that cannot be sent in a header."""
-    for key in keys:
-        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
-
-
 def warn_about_keys(settings: Settings) -> None:
     """Log warnings about mistyped keys and a key file's mode. Raises ClickException for a damaged key file."""
     for number, key in enumerate(settings.api_key, start=1):
@@ -97,12 +90,6 @@ def warn_about_keys(settings: Settings) -> None:
             raise key_file_error(file, bad) from bad
         if not valid_count(unrevoked(entries), time()):
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
-
-
-def warn_of_open_address(public: Listener) -> None:
-    """Log a warning if the service needs no key on an address that other machines can reach."""
-    if not public.is_local:
-        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)
 
 
 _config: Final = click.Option(
@@ -162,8 +149,8 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     public, admin = _listen(settings, source)
-    if settings.no_auth:
-        warn_of_open_address(public)
+    if settings.no_auth and not public.is_local:
+        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
     setup = ServeSetup(
@@ -234,7 +221,9 @@ def _check(settings: Settings) -> None:
         if settings.admin:
             split_address(settings.admin)
     with setting_errors("api_key"):
-        check_keys(settings.api_key)
+        for key in settings.api_key:
+            if not key or not key.isascii() or not key.isprintable() or key != key.strip():
+                raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
     with setting_errors("rate_store"):
         if settings.rate_store:
             _check_rate_store(settings.rate_store)

@@ -31,7 +31,7 @@ def send(message: Message) -> None:
         os._exit(1)  # at once: Python would flush again, and print why it cannot
 
 
-def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str, options: ReadOptions) -> Outcome:
+def compile_files(path: Path, to: Path, invalid: InvalidRecords, fingerprint: str, options: ReadOptions) -> Outcome:
     """Compile data files, if they still have the fingerprint or a manifest proves them consistent, into a file."""
     try:
         loaded = load(
@@ -63,14 +63,7 @@ def main(path: str, to: str, invalid: str, fingerprint: str, *options: str) -> N
     """Compile, and report to the parent."""
     os.nice(_NICENESS)
     Thread(target=_exit_with_parent, daemon=True).start()
-    outcome = compile_files(
-        Path(path),
-        Path(to),
-        invalid=InvalidRecords(invalid),
-        fingerprint=fingerprint,
-        options=ReadOptions(*options),
-    )
-    send(outcome)
+    send(compile_files(Path(path), Path(to), InvalidRecords(invalid), fingerprint, ReadOptions(*options)))
 
 
 if __name__ == "__main__":

@@ -149,6 +149,7 @@ _TICK_NS: Final = 20_000_000
 _SECOND_NS: Final = 1_000_000_000
 # File systems in memory, where a change through a mapping changes no time of the file.
 _IN_MEMORY: Final = ("tmpfs", "ramfs")
+_REAL: Final = os.O_NOFOLLOW | os.O_NONBLOCK
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
@@ -181,16 +182,12 @@ class VerifiedFiles:
     def _keys(self) -> list[str]:
         """Return the keys of the list, the oldest first; none if it cannot be read, or if others can change it."""
         try:
-            with open(self._list, "rb", opener=_open_unlinked) as file:
+            with open(self._list, "rb", opener=lambda path, flags: os.open(path, flags | _REAL)) as file:
                 folder, status = self._list.parent.lstat(), os.fstat(file.fileno())
                 is_ours = stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(status.st_mode) and _is_own(folder, status)
                 return file.read().decode("ascii", "replace").split("\n") if is_ours else []
         except OSError:
             return []
-
-
-def _open_unlinked(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _is_own(*statuses: os.stat_result) -> bool:

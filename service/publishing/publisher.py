@@ -4,7 +4,7 @@ import asyncio
 import errno
 import logging
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from service.background import Progress, silent
-from service.dataset import Rejected, Safeguards, Summary
+from service.dataset import Rejected, Safeguards
 from service.publishing.source import Fetched, Source, Unavailable
 from service.publishing.workspace import Publication, Reload, Workspace, last_modified
 
@@ -126,7 +126,8 @@ class Publisher:
             await self._report_failure(rejected, known=rejected.rejection.fingerprint)
         except (Unavailable, OSError) as error:
             await self._report_failure(error, known=last.fingerprint)  # so that refused data is fetched again
-            return self._backoff() * (_TIMES_LONGER_IF_FULL if _is_full(error) else 1)
+            is_full = getattr(error.__cause__ or error, "errno", None) in _FULL
+            return self._backoff() * (_TIMES_LONGER_IF_FULL if is_full else 1)
         except Exception as error:
             _log.exception("unexpected error")  # the served data stays
             if not last.generation:  # else the workers would be restarted forever
@@ -154,8 +155,11 @@ class Publisher:
         self._progress = silent
         for assumed in fetched.assumed:
             _log.info("%s", assumed)
-        for note in (*fetched.notes, *_removed(last.summary, fetched.summary)):
+        for note in fetched.notes:
             _log.warning("%s", note)
+        for name in last.summary.attributes if last.summary else ():
+            if name not in fetched.summary.attributes:
+                _log.warning("%s: no longer declared", name)
         return fetched
 
     def _backoff(self) -> float:
@@ -191,17 +195,6 @@ class Publisher:
         with suppress(OSError):  # a full disk; this process has the status anyway
             await asyncio.to_thread(self._workspace.publish, publication)
         await self._on_publish(publication)
-
-
-def _is_full(error: Exception) -> bool:
-    """Return whether a disk is full, or the quota of a user."""
-    return getattr(error.__cause__ or error, "errno", None) in _FULL
-
-
-def _removed(last: Summary | None, new: Summary) -> Iterator[str]:
-    """Yield that an attribute, by which clients may filter, is no longer declared."""
-    if last is not None:
-        yield from (f"{name}: no longer declared" for name in last.attributes if name not in new.attributes)
 
 
 def next_publication(last: Publication, fetched: Fetched, file: str, requested_at: datetime) -> Publication:

@@ -24,7 +24,7 @@ from service.background import Progress
 from service.baking.baked_file import read_baked
 from service.baking.characters import UnicodeMismatch
 from service.baking.layout import DamagedFile, NotBaked
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected, Summary
+from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected
 from service.publishing.cache_folder import LastGoodCopy
 from service.publishing.local_source import FolderSource
 from service.publishing.object_store import SCHEMES
@@ -158,6 +158,7 @@ class RemoteFolder(RemoteSource):
         super().__init__(url, cache, transport, pauses=pauses)
         self._open = partial(FolderSource, invalid=invalid, timeout=timeout, options=options)
         self._mapping = Path(options.mapping)
+        # Another program, other options or another mapping make other data of the same files.
         self._settings = f"{__version__} {invalid} {options!r}"
         self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
 
@@ -166,7 +167,7 @@ class RemoteFolder(RemoteSource):
         return file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
 
     async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
-        how = await run_to_end(self._how)
+        how = f"{self._settings} {await run_to_end(self.look)}"
         with _named(MANIFEST):
             async with self._transport.get(self._last[2] if self._last[:2] == (how, known) else "", MANIFEST) as remote:
                 if remote is None:
@@ -185,10 +186,6 @@ class RemoteFolder(RemoteSource):
             for name, listing in manifest.files.items():
                 await self._fetch_file(name, listing, folder / name, progress)
             return await self._compile(folder, to, fingerprint, progress)
-
-    def _how(self) -> str:
-        """Return how files are compiled: another program, other options or another mapping make other data of them."""
-        return f"{self._settings} {self.look()}"
 
     async def _fetch_file(self, name: str, listing: Listing, to: Path, progress: Progress) -> None:
         """Fetch a file. With another checksum it may be damaged in transit, or newer than the manifest: `CutOff`."""
@@ -251,7 +248,7 @@ class RemoteBakedFile(RemoteSource):
         if fingerprint == known:
             return None
         try:
-            return Fetched(fingerprint=fingerprint, summary=await run_to_end(_verify, to))
+            return Fetched(fingerprint=fingerprint, summary=await run_to_end(lambda: read_baked(to).summary))
         except UnicodeMismatch as other:
             raise Rejected(f"{self.name}: {other}; {other.remedy}", fingerprint=fingerprint) from other
         except DamagedFile as damage:
@@ -262,11 +259,6 @@ class RemoteBakedFile(RemoteSource):
         is_data = isinstance(damage, NotBaked) and path.suffix != ".baked"
         hint = bake_first(path.name or "stores.csv") if is_data else ""
         return Rejected(f"{self.name}: {damage}", hint=hint, fingerprint=fingerprint)
-
-
-def _verify(file: Path) -> Summary:
-    """Check every byte; return the summary. Afterwards nothing of the file is mapped. Raises `DamagedFile`."""
-    return read_baked(file).summary
 
 
 def _digest(file: Path) -> str:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,12 +103,19 @@ class SnapshotHolder:
         if publication.generation in (0, self.generation):
             return  # 0 as well if someone removed the folder
         try:
-            snapshot = await asyncio.to_thread(_map_snapshot, publication, workspace.file(publication))
+            file, signature = workspace.file(publication), publication.signature  # which the publisher has verified
+            dataset = await asyncio.to_thread(load_baked, file, checked=True, signature=signature)
         except Rejected as rejected:
             if workspace.publication().generation == publication.generation:  # not replaced meanwhile
                 _log.error("the published data cannot be served: %s", rejected)
                 await asyncio.sleep(_RETRY_SECONDS)
             return
+        snapshot = Snapshot(
+            dataset=dataset,
+            loaded_at=publication.loaded_at or datetime.now(UTC),
+            modified=publication.modified,
+            generation=publication.generation,
+        )
         await self.swap(snapshot, publication)
 
     async def swap(self, snapshot: Snapshot, publication: Publication) -> None:
@@ -137,16 +143,6 @@ def _free(kept: Iterable[dict[Any, Any]], retired: list[Snapshot | None]) -> Non
                 part.popitem()
             sleep(_TURN_SECONDS)
     retired.clear()
-
-
-def _map_snapshot(publication: Publication, file: Path) -> Snapshot:
-    """Map the published file, which the publisher has verified. Raises `Rejected`."""
-    return Snapshot(
-        dataset=load_baked(file, checked=True, signature=publication.signature),
-        loaded_at=publication.loaded_at or datetime.now(UTC),
-        modified=publication.modified,
-        generation=publication.generation,
-    )
 
 
 async def follow_publications(holder: SnapshotHolder, workspace: Workspace, publisher: Publisher) -> None:

@@ -109,20 +109,16 @@ class WorkerSlots:
         return [numbers[_GENERATION] for numbers in self._living().values()]
 
     def _living(self) -> dict[int, memoryview]:
-        claimed = [path for path in self._paths() if is_locked(path, shared=True)]
-        return {_number(path): memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in claimed}
+        claimed = {int(path.name[len("slot-") :]): path for path in self._paths() if is_locked(path, shared=True)}
+        return {number: _read(path, _FIRST_COUNT * _ITEM_BYTES) for number, path in claimed.items()}
 
     def _everyone(self) -> list[memoryview]:
-        return [memoryview(_read(path, SLOT_BYTES)).cast("q") for path in self._paths()]
+        return [_read(path, SLOT_BYTES) for path in self._paths()]
 
     def _paths(self) -> list[Path]:
         return [path for path in sorted(self._folder.glob("slot-*")) if path.stat().st_size == SLOT_BYTES]
 
 
-def _number(path: Path) -> int:
-    return int(path.name.removeprefix("slot-"))
-
-
-def _read(path: Path, length: int) -> bytes:
+def _read(path: Path, length: int) -> memoryview:
     with path.open("rb") as file:
-        return file.read(length)
+        return memoryview(file.read(length)).cast("q")

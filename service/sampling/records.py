@@ -32,15 +32,8 @@ class Brands(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     legal: tuple[str, ...]
     branches: tuple[str, ...]
 
-    def shop_name(self, draw: Draw) -> str:
-        """Return a name for a company that owns stores."""
-        return self._name(self.forms, draw)
-
-    def group_name(self, draw: Draw) -> str:
-        """Return a name for a company that owns other companies."""
-        return self._name(self.groups, draw)
-
-    def _name(self, forms: tuple[str, ...], draw: Draw) -> str:
+    def name(self, forms: tuple[str, ...], draw: Draw) -> str:
+        """Return a name in one of the forms."""
         index = int(draw() * len(self.stems))
         others = self.stems[:index] + self.stems[index + 1 :]
         return pick(forms, draw).format(stem=self.stems[index], other=pick(others, draw), trade=pick(self.trades, draw))
@@ -130,7 +123,8 @@ class _FirmGenerator:
 
     def holding(self, *, independent: bool) -> Firm:
         home = self._home()
-        brand = BRANDS[home.locale].group_name(self._draw)
+        brands = BRANDS[home.locale]
+        brand = brands.name(brands.groups, self._draw)
         company = self._company(brand, home, owners=[] if independent else self._independent)
         if independent:
             self._independent.append(company.company_id)
@@ -139,7 +133,8 @@ class _FirmGenerator:
 
     def retailer(self, *, stores: int, large: bool) -> Firm:
         home = self._home()
-        brand = BRANDS[home.locale].shop_name(self._draw)
+        brands = BRANDS[home.locale]
+        brand = brands.name(brands.forms, self._draw)
         company = self._company(brand, home, owners=self._holdings.get(home.country) or self._independent)
         return Firm(company, brand, stores, self._markets(home, stores=stores, large=large))
 

@@ -55,7 +55,9 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     """
     if stores and not companies:
         raise ValueError("stores belong to companies: ask for at least 1 company, or for 0 stores")
-    _check_folder(folder)
+    for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
+        for path in sorted(folder.glob(name)):
+            raise DatasetExists(f"{path} exists: choose another folder, or remove the data set that is there")
     folder.mkdir(parents=True, exist_ok=True)
     draw = stream(seed)
     generated = generate_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
@@ -68,12 +70,6 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     ):
         _write(company_file, file_format, COMPANIES, (firm.company for firm in firms))
         _write(store_file, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
-
-
-def _check_folder(folder: Path) -> None:
-    for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
-        for path in sorted(folder.glob(name)):
-            raise DatasetExists(f"{path} exists: choose another folder, or remove the data set that is there")
 
 
 def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:

@@ -92,12 +92,10 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
             return
         self._print(f"Try: curl {key}{shlex.quote(f'{url}/stores?limit=2')}")
         if not self.settings.no_explorer:
-            self._print(f"Explore: {url}/explorer{self._fragment()}")
+            # The link has the key if a person reads it: logs of containers are kept for longer.
+            key = f"#key={self.made_key}" if self.made_key is not None and self._file.isatty() else ""
+            self._print(f"Explore: {url}/explorer{key}")
         self._print(f"Docs: {url}/docs")
-
-    def _fragment(self) -> str:
-        """Return the key for the page, if a person reads the link: logs of containers are kept for longer."""
-        return f"#key={self.made_key}" if self.made_key is not None and self._file.isatty() else ""
 
     @property
     def _file(self) -> TextIO:

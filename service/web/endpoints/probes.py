@@ -100,7 +100,11 @@ def _readiness(snapshots: SnapshotHolder) -> Callable[[RequestFields, bool], Ans
     def answer(_: RequestFields, authenticated: bool) -> Answer:  # noqa: FBT001 - positional in a route
         current, reason = snapshots.current, _not_ready(snapshots)
         if current is None or reason is not None:
-            return _unready(snapshots, reason or "loading", detailed=authenticated)
+            body = Unready(status=reason or "loading")
+            if authenticated:
+                last, at = snapshots.last_reload, snapshots.confirmed_at
+                body = msgspec.structs.replace(body, last_reload=last, confirmed_at=at)
+            return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -119,13 +123,6 @@ def _not_ready(snapshots: SnapshotHolder) -> _NotReady | None:
     if snapshots.draining:
         return "draining"
     return "stale" if snapshots.stale else None
-
-
-def _unready(snapshots: SnapshotHolder, status: _NotReady, *, detailed: bool) -> Answer:
-    body = Unready(status=status)
-    if detailed:
-        body = msgspec.structs.replace(body, last_reload=snapshots.last_reload, confirmed_at=snapshots.confirmed_at)
-    return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 def _detailed(ready: Ready, current: Snapshot, snapshots: SnapshotHolder) -> Ready:

@@ -114,7 +114,7 @@ class Counters(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the sums of all workers."""
-        counts = self._sum()
+        counts = np.sum([np.frombuffer(each, np.int64, self.length) for each in self._slot.all_counts()], axis=0)
         yield from (self._request_metric(counts), self._duration_metric(counts), *self._event_metrics(counts))
         connections = self._slot.open_connections()
         yield GaugeMetricFamily("store_directory_http_connections_open", "Open connections.", connections)
@@ -151,12 +151,6 @@ class Counters(Collector):
             for event in counted:
                 family.add_metric([event.result][: len(labels)], int(counts[self._events[event]]))
             yield family
-
-    def _sum(self) -> NDArray[Any]:
-        total = np.zeros(self.length, np.int64)
-        for counts in self._slot.all_counts():
-            total += np.frombuffer(counts, np.int64, self.length)
-        return total
 
 
 # The first 511 keys are counted by name, all others together.
