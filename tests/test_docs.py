@@ -636,11 +636,11 @@ FIGURES: Final = {
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
     "docs/operating.md": """
         (`{baking.baked_file.FORMAT}`)
-        a line every {server.progress_bar._LOG_SECONDS:g} seconds
+        a line every {server.log._LOG_SECONDS:g} seconds
         blocks for {server.workers._HUNG_SECONDS} seconds""",
     "docs/running.md": """
         has changed for {reading.files.data_signature._QUIET_SECONDS:g} second
-        a line every {server.progress_bar._LOG_SECONDS:g} seconds
+        a line every {server.log._LOG_SECONDS:g} seconds
         the service's {web.connections.limits.Limits().idle_seconds:g} seconds
         At most {web.http.forwarded.MAX_PROXIES} proxies
         every `--poll` seconds, {settings.Settings().poll:g} by default

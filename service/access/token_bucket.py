@@ -20,11 +20,6 @@ class Rate(msgspec.Struct, frozen=True):
     seconds: int
     burst: int
 
-    def __str__(self) -> str:
-        """Return the rate as it is written, without its burst."""
-        period = next(name for name, seconds in _PERIODS.items() if seconds == self.seconds)
-        return f"{self.requests}/{period}"
-
 
 def parse_rate(text: str, burst: int | None = None) -> Rate:
     """Return the rate of a text such as `100/s`; the default burst is the requests of one period.

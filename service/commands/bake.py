@@ -15,7 +15,7 @@ from service.commands.options import DATA, SETTINGS, TARGET, Target, check_targe
 from service.dataset import Rejected
 from service.loading.dataset import accept, dataset_version, load, notes
 from service.model.records import COMPANIES, STORES
-from service.server.progress_bar import shown_progress
+from service.server.log import shown_progress
 from service.spool import Spools
 
 _SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]i?b)", re.IGNORECASE)

@@ -21,7 +21,7 @@ from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX
 from service.reading.diagnostics import Diagnostic
-from service.server.progress_bar import shown_progress
+from service.server.log import shown_progress
 from service.texts import counted
 
 # A text, and its style on a terminal as rich names it: "bold red".

@@ -29,7 +29,7 @@ from service.model.errors import UnprocessableContent
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.choice import check_unread, is_baked
-from service.server.progress_bar import shown_progress
+from service.server.log import shown_progress
 from service.settings import Settings
 from service.spool import Spools
 from service.texts import counted, did_you_mean, truncate

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
-from service.server.progress_bar import shown_progress
+from service.server.log import shown_progress
 
 _number = partial(click.option, metavar="N", show_default=True)
 _count: Final = click.IntRange(0, 10**9)

@@ -22,8 +22,7 @@ from service.publishing.worker_slots import WorkerSlot
 from service.publishing.workspace import Publication, Workspace
 from service.server.console import ServiceManager, StartupMessage
 from service.server.listener import Listener
-from service.server.log import access_log
-from service.server.progress_bar import shown_progress
+from service.server.log import access_log, shown_progress
 from service.settings import Settings
 from service.web.connections.limits import Limits
 from service.web.pipeline.access_log import WriteEntry, encode_lines
