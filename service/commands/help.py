@@ -22,19 +22,15 @@ def help(context: click.Context, page: str | None) -> None:  # noqa: A001 - comm
     folder = bundled_folder("docs")
     pages = dict(_ROW.findall((folder / "README.md").read_text("utf-8").replace("`", "")))
     if page is None:
-        click.echo("\n".join(_listed(pages)))
+        width = max(map(len, pages))
+        click.echo("The documentation; `store-directory help PAGE` shows a page:")
+        click.echo("\n".join(f"  {name:{width}}  {content}" for name, content in pages.items()))
     elif page not in pages:
         raise click.UsageError(f"no such page {page!r}{_what_to_do(page, pages, context.find_root().command)}")
     elif sys.stdout.isatty():
         click.echo_via_pager((folder / f"{page}.md").read_text("utf-8").removesuffix("\n"))
     else:
         click.echo((folder / f"{page}.md").read_bytes(), nl=False)  # UTF-8, whatever the locale is
-
-
-def _listed(pages: Mapping[str, str]) -> list[str]:
-    width = max(map(len, pages))
-    lines = (f"  {name:{width}}  {content}" for name, content in pages.items())
-    return ["The documentation; `store-directory help PAGE` shows a page:", *lines]
 
 
 def _what_to_do(page: str, pages: Mapping[str, str], program: click.Command) -> str:

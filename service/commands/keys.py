@@ -17,7 +17,6 @@ from service.access.key_file import (
     KeyEntry,
     KeyFileError,
     KeyFileMissing,
-    State,
     add_key,
     change_keys,
     read_content,
@@ -43,20 +42,7 @@ _key_file: Final = click.option(
 )
 
 
-class _ListedKey(msgspec.Struct, frozen=True):
-    """A key in the output of `keys list`."""
-
-    name: str
-    id: str
-    state: State
-    rate: str | None
-    burst: int | None
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-
-
-_HEADER: Final = tuple(field.upper().removesuffix("_AT") for field in _ListedKey.__struct_fields__)
+_COLUMNS: Final = ("name", "id", "state", "rate", "burst", "created_at", "expires_at", "revoked_at")
 
 
 def _parse_expiry(_context: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
@@ -165,15 +151,15 @@ def _change(file: Path, change: Change) -> None:
         raise click.ClickException(f"the key file {file} was not changed: {bad}") from bad
 
 
-def _listed(entry: KeyEntry, now: datetime) -> _ListedKey:
+def _listed(entry: KeyEntry, now: datetime) -> dict[str, object]:
     burst = entry.limit.burst if entry.limit is not None else None
-    state, times = entry.state(now), (entry.created_at, entry.expires_at, entry.revoked_at)
-    return _ListedKey(entry.name, entry.id, state, entry.rate, burst, *times)
+    return {name: getattr(entry, name) for name in _COLUMNS} | {"state": entry.state(now), "burst": burst}
 
 
-def _lines(keys: Iterable[_ListedKey]) -> Iterator[str]:
+def _lines(keys: Iterable[dict[str, object]]) -> Iterator[str]:
     """Yield the lines of a table."""
-    rows = [_HEADER, *(tuple(map(_cell, msgspec.structs.astuple(key))) for key in keys)]
+    header = tuple(name.upper().removesuffix("_AT") for name in _COLUMNS)
+    rows = [header, *(tuple(map(_cell, key.values())) for key in keys)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -25,9 +25,17 @@ class CannotListen(Exception):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """The bound sockets of one address; of a host name perhaps an IPv4 and an IPv6 socket."""
+    """The bound sockets of one address; of a host name perhaps an IPv4 and an IPv6 socket.
+
+    file      of a Unix socket: its path
+    identity  device and inode of that, so that no other file is removed
+    owner     id of the process that created it
+    """
 
     sockets: tuple[socket.socket, ...] = ()
+    file: Path | None = None
+    identity: tuple[int, int] = (0, 0)
+    owner: int = 0
 
     @property
     def url(self) -> str:
@@ -57,14 +65,20 @@ class Listener(msgspec.Struct, frozen=True):
         return all(isinstance(name, str) or ip_address(name[0]).is_loopback for name in names)
 
     def duplicate(self) -> "Listener":
-        """Bind the same addresses again, for another worker. Raises OSError."""
+        """Bind the same addresses again, for another worker; a Unix socket is shared by all. Raises OSError."""
+        if self.file is not None:
+            return self
         sockets = (
             _bind(socket.socket(each.family, each.type), each.getsockname(), shared=True) for each in self.sockets
         )
         return Listener(tuple(sockets))
 
     def clean_up(self) -> None:
-        """Remove what remains after the sockets are closed: nothing."""
+        """Remove the file of a Unix socket, if it is still that of this one."""
+        if self.file is not None and os.getpid() == self.owner:
+            with suppress(OSError), locked_folder(self.file.parent):
+                if _identity(self.file) == self.identity:
+                    self.file.unlink()
 
 
 def bind(host: str, port: int, *, shared: bool, admin: bool = False) -> Listener:
@@ -146,30 +160,7 @@ _UMASK: Final = 0o117
 _BACKLOG: Final = 1024
 
 
-class UnixListener(Listener, frozen=True):
-    """A Unix socket that all workers share.
-
-    identity  device and inode of its file, so that no other file is removed
-    owner     id of the process that created it
-    """
-
-    file: Path = Path()
-    identity: tuple[int, int] = (0, 0)
-    owner: int = 0
-
-    def duplicate(self) -> Listener:
-        """Return this listener: all workers share its socket."""
-        return self
-
-    def clean_up(self) -> None:
-        """Remove the file, if it is still that of this socket."""
-        if os.getpid() == self.owner:
-            with suppress(OSError), locked_folder(self.file.parent):
-                if _identity(self.file) == self.identity:
-                    self.file.unlink()
-
-
-def bind_unix(path: str) -> UnixListener:
+def bind_unix(path: str) -> Listener:
     """Listen at a path, replacing a socket on which no process listens any more. Raises `CannotListen`.
 
     A lock of the folder prevents services that start or end at the same time from removing each other's socket.
@@ -186,7 +177,7 @@ def bind_unix(path: str) -> UnixListener:
                 os.umask(mask)
             bound.listen(_BACKLOG)
             bound.setblocking(False)
-            return UnixListener((bound,), file=file, identity=_identity(file), owner=os.getpid())
+            return Listener((bound,), file=file, identity=_identity(file), owner=os.getpid())
     except OSError as error:
         bound.close()
         raise CannotListen(f"cannot listen on {UNIX_SCHEME}{file}: {error.strerror or error}") from error
