@@ -1,4 +1,4 @@
-"""The keys that are accepted, and the task that follows changes of the key file."""
+"""The keys that are accepted, which follow the changes of the key file."""
 
 import asyncio
 import logging
@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final
 from service.access.api_key import Principal
 from service.access.key_file import KeyEntry, KeyFileError, read_content, read_keys, read_signature, replace_file
 
+if TYPE_CHECKING:
+    from service.files import Signature
+
 
 def unrevoked(entries: Iterable[KeyEntry]) -> dict[bytes, Principal]:
     """Return the principals of the keys that are not revoked, by digest. Each use of one checks whether it expired."""
@@ -22,33 +25,18 @@ def valid_count(principals: Mapping[bytes, Principal], now: float) -> int:
     return sum(each.expires_at > now for each in principals.values())
 
 
-class Keyring:
-    """The accepted keys: the static ones of `--api-key`, and those of a key file.
-
-    principals  by digest; replaced as a whole, so that each request sees one state
-    """
-
-    def __init__(self, static: Mapping[bytes, Principal]) -> None:
-        self._static = static
-        self.principals = dict(static)
-
-    def replace(self, principals: Mapping[bytes, Principal]) -> None:
-        """Replace the keys of the key file."""
-        self.principals = {**principals, **self._static}
-
-
-if TYPE_CHECKING:
-    from service.files import Signature
-
 _POLL_SECONDS: Final = 0.25
 # A write within one tick of the file system's clock does not change the signature, so a fresh file is read anyway.
 _FRESH_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
-class KeyFileFollower:
-    """Keeps the keys of a file in a keyring. While the file is invalid, the last valid keys stay in use.
+class Keyring:
+    """The accepted keys: the static ones of `--api-key`, and those of a key file, if there is one.
 
+    While the file is invalid, its last valid keys stay in use.
+
+    principals     by digest; replaced as a whole, so that each request sees one state
     backup         where the last valid content is saved, for a worker that starts while the file is invalid
     poll_seconds   interval between checks of the file's signature
     fresh_seconds  how long after a change the file is read at every check
@@ -56,14 +44,15 @@ class KeyFileFollower:
 
     def __init__(
         self,
-        path: Path,
-        backup: Path,
-        keyring: Keyring,
+        static: Mapping[bytes, Principal],
+        path: Path = Path(),
+        backup: Path = Path(),
         *,
         poll_seconds: float = _POLL_SECONDS,
         fresh_seconds: float = _FRESH_SECONDS,
     ) -> None:
-        self._path, self._backup, self._keyring, self._poll_seconds = path, backup, keyring, poll_seconds
+        self._static, self._path, self._backup, self._poll_seconds = static, path, backup, poll_seconds
+        self.principals = dict(static)
         self._fresh_ns = int(fresh_seconds * 1e9)
         self._signature: Signature | None = None
         self._content = b""
@@ -77,15 +66,14 @@ class KeyFileFollower:
         """Load the keys of the file, else those of the backup, else none."""
         if (keys := await self._read()) is None:
             keys = await asyncio.to_thread(self._read_backup)
-        if keys is not None:
-            self._keyring.replace(keys)
+        self.principals = {**(keys or {}), **self._static}
 
     async def run(self) -> None:
         """Follow the file until cancelled."""
         while True:
             await asyncio.sleep(self._poll_seconds)
             if (keys := await self._read()) is not None:
-                self._keyring.replace(keys)
+                self.principals = {**keys, **self._static}
                 _log.info("the key file %s has changed: %d valid keys", self._path, valid_count(keys, time()))
 
     async def _read(self) -> dict[bytes, Principal] | None:

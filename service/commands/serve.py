@@ -152,12 +152,12 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
     if settings.no_auth and not public.is_local:
         _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
-    keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
+    static = static_principals((made_key,) if made_key else settings.api_key)
     setup = ServeSetup(
         settings=settings,
         source=source,
         workspace=work,
-        keyring=keyring,
+        keyring=Keyring(static, Path(settings.key_file), work.key_backup),
         announcement=StartupMessage(settings=settings, public=public, admin=admin, made_key=made_key),
         manager=service_manager(),
     )

@@ -8,12 +8,11 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from service.access.keyring import KeyFileFollower, Keyring
+from service.access.keyring import Keyring
 from service.background import Progress
 from service.publishing.publisher import Publisher
 from service.publishing.snapshot import SnapshotHolder, follow_publications
@@ -91,15 +90,13 @@ async def run(
         following = asyncio.create_task(follow_publications(holder, setup.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
         others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(setup))]
-        path = settings.key_file
-        follower = KeyFileFollower(Path(path), setup.workspace.key_backup, setup.keyring) if path else None
-        if follower is not None:
-            await follower.start()
-            others.append(asyncio.create_task(follower.run()))
+        if settings.key_file:
+            await setup.keyring.start()
+            others.append(asyncio.create_task(setup.keyring.run()))
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
-                site = await _site(setup, holder, follower, log.write if log else None)
+                site = await _site(setup, holder, log.write if log else None)
                 async with _listening(setup, site, public, admin):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
@@ -145,14 +142,12 @@ def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) ->
     return publisher
 
 
-async def _site(
-    setup: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: WriteEntry | None
-) -> "Site":
+async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | None) -> "Site":
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
     from service.web.site import make_site  # noqa: PLC0415 - see above
 
     authenticate = no_authentication if setup.settings.no_auth else api_key_authentication(setup.keyring)
-    key_file_ok = None if follower is None else follower.is_valid
+    key_file_ok = setup.keyring.is_valid if setup.settings.key_file else None
     return make_site(holder, authenticate, setup.settings, log=log, key_file_ok=key_file_ok)
 
 

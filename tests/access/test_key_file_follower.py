@@ -15,7 +15,7 @@ import pytest
 
 from service.access.api_key import Principal, static_principals
 from service.access.key_file import add_key, change_keys, encode_keys, revoke_key
-from service.access.keyring import KeyFileFollower, Keyring
+from service.access.keyring import Keyring
 from service.model.errors import Unauthorized
 from service.web.pipeline.auth import api_key_authentication
 from tests.access.example_keys import entry
@@ -28,12 +28,12 @@ POLL_SECONDS = 0.02
 
 
 class Followed:
-    """A key file, a keyring that follows it, and further followers on demand."""
+    """A key file, a keyring that follows it, and further ones on demand."""
 
     def __init__(self, folder: Path, **times: float) -> None:
         self.file, self.backup = folder / "keys.json", folder / "backup"
-        self.keyring = Keyring(static_principals(["given"]))
-        self.follower = KeyFileFollower(self.file, self.backup, self.keyring, poll_seconds=POLL_SECONDS, **times)
+        static = static_principals(["given"])
+        self.keyring = Keyring(static, self.file, self.backup, poll_seconds=POLL_SECONDS, **times)
 
     def add(self, key: str, expires_at: datetime | None = None) -> None:
         change_keys(self.file, partial(add_key, entry=entry(key, name=key, expires_at=expires_at)))
@@ -50,8 +50,8 @@ class Followed:
 
     async def successor(self) -> Keyring:
         """Return the keyring of a process that starts now."""
-        keyring = Keyring({})
-        await KeyFileFollower(self.file, self.backup, keyring).start()
+        keyring = Keyring({}, self.file, self.backup)
+        await keyring.start()
         return keyring
 
 
@@ -59,8 +59,8 @@ class Followed:
 async def following(folder: Path, expires_at: datetime | None = None, **times: float) -> AsyncIterator[Followed]:
     made = Followed(folder, **times)
     made.add("old", expires_at)
-    await made.follower.start()
-    task = asyncio.create_task(made.follower.run())
+    await made.keyring.start()
+    task = asyncio.create_task(made.keyring.run())
     yield made
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -108,7 +108,7 @@ async def test_a_revoked_key_is_rejected_soon(followed: Followed) -> None:
 
 
 def test_the_file_is_polled_more_than_once_a_second() -> None:
-    assert signature(KeyFileFollower).parameters["poll_seconds"].default < 1
+    assert signature(Keyring).parameters["poll_seconds"].default < 1
 
 
 async def test_a_key_is_rejected_once_it_expires(tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ async def test_a_damaged_file_keeps_the_previous_keys_and_is_logged_once_and_aga
     caplog.set_level(logging.INFO)
     before = followed.file.read_bytes()
     damage(followed.file)
-    await soon(lambda: not followed.follower.is_valid())
+    await soon(lambda: not followed.keyring.is_valid())
     await polls()
     assert followed.accepts("old")
     (line,) = caplog.messages
     assert message in line
     assert line.endswith("the previous keys stay valid")
     put(before, followed.file)
-    await soon(followed.follower.is_valid)
+    await soon(followed.keyring.is_valid)
     assert caplog.messages[1:] == [f"the key file {followed.file} is valid again"]
     followed.revoke("old")
     await soon(lambda: not followed.accepts("old"))
