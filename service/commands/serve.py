@@ -139,14 +139,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
 def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
     data = settings.data or str(bundled_folder("datasets"))
     with setting_errors("data"):
-        source = choose_source(
-            data,
-            invalid=settings.invalid,
-            compile_timeout=settings.compile_timeout,
-            cache=cache,
-            options=settings.read_options,
-            in_place=settings.no_copy,
-        )
+        source = choose_source(data, settings, cache)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     public, admin = _listen(settings, source)
     if settings.no_auth and not public.is_local:

@@ -5,42 +5,35 @@ from pathlib import Path
 from typing import Final
 
 from service.baking.layout import BEGINNING, looks_baked
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
+from service.dataset import AS_FOUND, ReadOptions
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.object_store import SCHEMES
 from service.publishing.source import Source, bake_first
 from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import MANIFEST, holds_data
+from service.settings import Settings
 
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
 _HTTP: Final = ("http", "https")
 
 
-def choose_source(  # noqa: PLR0913 - settings
-    data: str,
-    *,
-    invalid: InvalidRecords,
-    compile_timeout: float,
-    cache: Path,
-    options: ReadOptions = AS_FOUND,
-    in_place: bool = False,
-) -> Source:
+def choose_source(data: str, settings: Settings, cache: Path) -> Source:
     """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
 
     A URL that ends with a slash, or with the name of the manifest, is that of a folder. Raises ValueError for a URL
     that cannot be fetched or is that of a data file, by its name; the message has no password or query. Raises it also
-    for options that say how to read data files, if there are none, and for what cannot be mapped `in_place`.
+    for options that say how to read data files, if there are none, and for what cannot be mapped in place.
     """
-    path = Path(data)
-    if in_place and not is_baked(path):
+    path, options = Path(data), settings.read_options
+    if settings.no_copy and not is_baked(path):
         raise ValueError(
             "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
         )
     if not (url := _URL.fullmatch(data)):
         if not is_baked(path):
-            return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
+            return FolderSource(path, settings)
         check_unread(options)
-        return BakedFileSource(path, cache / "verified", in_place=in_place)
+        return BakedFileSource(path, cache / "verified", in_place=settings.no_copy)
     _check_url(url, options)
     folder, origins = _folder(url), cache / "origins"
     from service.publishing.remote_source import RemoteBakedFile, RemoteFolder  # noqa: PLC0415 - 0.1 s to import
@@ -49,8 +42,7 @@ def choose_source(  # noqa: PLR0913 - settings
     if folder is None:
         check_unread(options)
         return RemoteBakedFile(data, origins, open_transport(data))
-    transport = open_transport(folder)
-    return RemoteFolder(folder, origins, transport, invalid=invalid, timeout=compile_timeout, options=options)
+    return RemoteFolder(folder, origins, open_transport(folder), settings)
 
 
 def _check_url(url: re.Match[str], options: ReadOptions) -> None:

@@ -19,7 +19,7 @@ from service import __version__
 from service.background import Progress, module_command
 from service.baking.baked_file import FORMAT, read_baked
 from service.baking.layout import DamagedFile, NotBaked, copy_file
-from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Rejected, Rejection
+from service.dataset import Dataset, Rejected, Rejection
 from service.files import Signature, atomic_write, check_regular
 from service.publishing.source import (
     Check,
@@ -35,6 +35,7 @@ from service.publishing.source import (
 from service.reading.files.container import ACCEPTED
 from service.reading.files.data_signature import DataSignature, data_signature, file_signature
 from service.reading.files.misnamed_files import suggest_conversion
+from service.settings import Settings
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.
 _OLD_SECONDS: Final = 60
@@ -43,11 +44,8 @@ _OLD_SECONDS: Final = 60
 class LocalSource(ABC):
     """Files on this machine, at a path that is also the name."""
 
-    def __init__(
-        self, path: Path, read_signature: Callable[[Path], DataSignature], options: ReadOptions = AS_FOUND
-    ) -> None:
-        self._path, self._read_signature = path, partial(read_signature, path)
-        self.name, self._options = str(path), options
+    def __init__(self, path: Path, read_signature: Callable[[Path], DataSignature]) -> None:
+        self._path, self._read_signature, self.name = path, partial(read_signature, path), str(path)
 
     def look(self) -> str:
         """Return the fingerprint of the files and of the mapping as they are now."""
@@ -98,12 +96,12 @@ _COMPILER: Final = "service.publishing.compiler_process"
 class FolderSource(LocalSource):
     """A folder of data files, an archive of them, or one file. A separate process compiles it: requests do not wait.
 
-    timeout  seconds after which that process is killed: reading a file on a broken network mount may never end
+    After the timeout of the settings that is killed: reading a file on a broken network mount may never end.
     """
 
-    def __init__(self, path: Path, *, invalid: InvalidRecords, timeout: float, options: ReadOptions = AS_FOUND) -> None:
-        super().__init__(path, partial(data_signature, options=options), options)
-        self._invalid, self._timeout = invalid, timeout
+    def __init__(self, path: Path, settings: Settings) -> None:
+        super().__init__(path, partial(data_signature, options=settings.read_options))
+        self._settings = settings
 
     async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:
         match await self._run_compiler(to, fingerprint, progress):
@@ -115,15 +113,16 @@ class FolderSource(LocalSource):
                 return fetched
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> Outcome:
-        options = msgspec.structs.astuple(self._options)
-        command = module_command(_COMPILER, str(self._path), str(to), self._invalid.value, fingerprint, *options)
+        options = msgspec.structs.astuple(self._settings.read_options)
+        invalid = self._settings.invalid.value
+        command = module_command(_COMPILER, str(self._path), str(to), invalid, fingerprint, *options)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._settings.compile_timeout):
                 return await _read_outcome(process, progress)
         except TimeoutError:
-            return Failed(f"compiling took longer than --compile-timeout {self._timeout:g} s")
+            return Failed(f"compiling took longer than --compile-timeout {self._settings.compile_timeout:g} s")
         finally:
             with suppress(ProcessLookupError):
                 process.kill()

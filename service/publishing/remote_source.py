@@ -24,7 +24,7 @@ from service.background import Progress
 from service.baking.baked_file import read_baked
 from service.baking.characters import UnicodeMismatch
 from service.baking.layout import DamagedFile, NotBaked
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected
+from service.dataset import Rejected
 from service.publishing.cache_folder import LastGoodCopy
 from service.publishing.local_source import FolderSource
 from service.publishing.object_store import SCHEMES
@@ -33,6 +33,7 @@ from service.publishing.transport import CutOff, Transport, receive, receive_who
 from service.reading.diagnostics import FileError
 from service.reading.files.data_signature import file_signature, is_file
 from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
+from service.settings import Settings
 from service.texts import printable
 
 # Pauses before further attempts, in seconds, each times a random part. After a longer outage the publisher fetches
@@ -141,25 +142,14 @@ _MOST: Final = 1 << 20  # bytes of a manifest: thousands of files
 class RemoteFolder(RemoteSource):
     """A folder with a manifest, at a URL that ends with a slash. Nothing but what the manifest lists is fetched.
 
-    The fingerprint is a digest of the manifest, and of how its files are compiled. See `FolderSource` for `timeout`.
+    The fingerprint is a digest of the manifest, and of how its files are compiled. See `FolderSource` for the settings.
     """
 
-    def __init__(  # noqa: PLR0913 - what is fetched, then how it is compiled
-        self,
-        url: str,
-        cache: Path,
-        transport: Transport,
-        *,
-        invalid: InvalidRecords,
-        timeout: float,
-        options: ReadOptions = AS_FOUND,
-        pauses: Sequence[float] = _PAUSES,
+    def __init__(
+        self, url: str, cache: Path, transport: Transport, settings: Settings, *, pauses: Sequence[float] = _PAUSES
     ) -> None:
         super().__init__(url, cache, transport, pauses=pauses)
-        self._open = partial(FolderSource, invalid=invalid, timeout=timeout, options=options)
-        self._mapping = Path(options.mapping)
-        # Another program, other options or another mapping make other data of the same files.
-        self._settings = f"{__version__} {invalid} {options!r}"
+        self._settings, self._mapping = settings, Path(settings.mapping)
         self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
 
     def look(self) -> str:
@@ -167,7 +157,9 @@ class RemoteFolder(RemoteSource):
         return file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
 
     async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
-        how = f"{self._settings} {await run_to_end(self.look)}"
+        # Another program, other options or another mapping make other data of the same files.
+        options, mapping = self._settings.read_options, await run_to_end(self.look)
+        how = f"{__version__} {self._settings.invalid} {options!r} {mapping}"
         with _named(MANIFEST):
             async with self._transport.get(self._last[2] if self._last[:2] == (how, known) else "", MANIFEST) as remote:
                 if remote is None:
@@ -204,7 +196,8 @@ class RemoteFolder(RemoteSource):
             return text.replace(shlex.quote(str(folder)), "FOLDER")
 
         try:
-            found = await self._open(folder).fetch(to, known="", check=lambda _: None, progress=progress)
+            source = FolderSource(folder, self._settings)
+            found = await source.fetch(to, known="", check=lambda _: None, progress=progress)
         except Rejected as rejected:
             why, hint = map(named, (rejected.rejection.why, rejected.rejection.hint))
             raise Rejected(why, hint=hint, fingerprint=fingerprint) from None

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions
+from service.dataset import AS_FOUND, ReadOptions
 from service.publishing.choice import choose_source
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.remote_source import RemoteBakedFile, RemoteFolder
 from service.publishing.source import Source
+from service.settings import Settings
 from tests.run.generations import Generation
 
 
 def choose(text: str, cache: Path, options: ReadOptions = AS_FOUND) -> Source:
-    return choose_source(text, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=cache, options=options)
+    return choose_source(text, Settings(mapping=options.mapping, encoding=options.encoding), cache)
 
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:

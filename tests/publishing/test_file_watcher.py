@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from service.dataset import InvalidRecords
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.workspace import workspace
-from tests.program import SECONDS
+from service.settings import Settings
 from tests.publishing.scripted import Published, Script, fetched
 from tests.run.generations import put, swap_link
 
@@ -25,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 def changes(path: Path, *causes: Callable[[], object]) -> list[bool]:
     """Return whether a look at a path shows each of some changes."""
-    source = FolderSource(path, invalid=InvalidRecords.REFUSE, timeout=SECONDS)
+    source = FolderSource(path, Settings())
     looks = [source.look()]
     for cause in causes:
         cause()

@@ -14,6 +14,7 @@ from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected, Saf
 from service.loading.dataset import load
 from service.publishing.local_source import FolderSource
 from service.publishing.source import Fetched, Unavailable
+from service.settings import Settings
 from tests.baking.random_datasets import contents
 from tests.directory import store
 from tests.loop_clock import advance
@@ -39,7 +40,7 @@ def to(tmp_path: Path) -> Path:
 def folder_source(
     data: Path, options: ReadOptions = AS_FOUND, *, invalid: InvalidRecords = InvalidRecords.REFUSE
 ) -> FolderSource:
-    return FolderSource(data, invalid=invalid, timeout=SECONDS, options=options)
+    return FolderSource(data, Settings(invalid=invalid, mapping=options.mapping, encoding=options.encoding))
 
 
 async def fetch(source: FolderSource | Path, to: Path, known: str = "") -> Fetched | None:
@@ -95,7 +96,7 @@ async def test_a_killed_compiler_makes_the_folder_unavailable(folder: Path, to: 
 async def test_a_compiler_that_takes_too_long_is_killed_and_makes_the_folder_unavailable(
     folder: Path, to: Path
 ) -> None:
-    source = FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS)
+    source = FolderSource(folder, Settings(compile_timeout=SECONDS))
     fetching = asyncio.create_task(source.fetch(to, known="", check=CHECK, progress=silent))
     os.kill(started := await compiler(), signal.SIGSTOP)  # like reading from a file server that is down
     while not fetching.done():  # the timeout begins a little later than the process

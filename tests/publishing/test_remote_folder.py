@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.dataset import InvalidRecords, ReadOptions, Rejected
+from service.dataset import InvalidRecords, Rejected
 from service.publishing.remote_source import RemoteFolder
 from service.publishing.source import Unavailable
 from service.publishing.workspace import Publication, Workspace
+from service.settings import Settings
 from tests.publishing.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed
 from tests.publishing.fetching import Fetcher
 from tests.run.generations import COMPANIES, MANIFEST, STORES, Generation
@@ -31,8 +32,8 @@ class FolderFetcher(Fetcher):
         self, remote: FakeTransport, folder: Path, *, invalid: InvalidRecords = InvalidRecords.REFUSE, mapping: str = ""
     ) -> None:
         super().__init__(remote, folder)
-        options = ReadOptions(mapping=mapping)
-        self.source = RemoteFolder(URL, self.cache, remote, invalid=invalid, timeout=60, options=options, pauses=(0, 0))
+        settings = Settings(invalid=invalid, mapping=mapping)
+        self.source = RemoteFolder(URL, self.cache, remote, settings, pauses=(0, 0))
 
     async def names(self, known: str = "") -> tuple[str, str]:
         """Fetch; return the fingerprint and the name of the records."""
