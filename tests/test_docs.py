@@ -54,7 +54,7 @@ from service.web.http.response import Answer
 from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.counters import Counters
-from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
+from service.web.pipeline.plan import MOST, MOST_OF_A_KEY
 from service.web.site import make_site
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory

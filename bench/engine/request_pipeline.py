@@ -15,9 +15,8 @@ from bench.shapes import COMPANY_PATH, KEY, Request
 from service.access.api_key import static_principals
 from service.access.keyring import Keyring
 from service.dataset import Dataset
-from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import KEY_HEADER
-from service.model.query import QueryParser
+from service.model.query import Query, QueryParser
 from service.model.records import STORES
 from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.settings import Settings
@@ -28,11 +27,12 @@ from service.web.connections.limits import Limits
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.http.request import Request as Received, RequestFields
+from service.web.http.request import Request as Received, RequestFields, query_pairs
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
+from service.web.pipeline.plan import Plan
 from service.web.pipeline.response_cache import ResponseCache
-from service.web.pipeline.routes import Call, Parse, RequestParameters, ResourceRoute, Routes, parser
+from service.web.pipeline.routes import ResourceRoute, Routes
 from service.web.site import make_site
 
 _MAX_TARGETS: Final = 400
@@ -69,9 +69,9 @@ class Target(msgspec.Struct, frozen=True):
         lines = (f"GET {target} HTTP/1.1", f"{KEY_HEADER}: {KEY}", *own, "Host: 127.0.0.1:8080", "", "")
         return "\r\n".join(lines).encode()
 
-    def new_parser(self) -> Parse:
-        """Return a parser of its parameters."""
-        return parser(self.operation, lambda _: _READERS[self.operation])
+    def parse(self) -> Query:
+        """Return its query."""
+        return _READERS[self.operation].parse(query_pairs(self.query), strict=False)
 
 
 class Pipeline(msgspec.Struct, frozen=True):
@@ -82,19 +82,18 @@ class Pipeline(msgspec.Struct, frozen=True):
     app: App
     routes: Routes
     authenticate: Authenticate
-    parse: Parse
     recent: ResponseCache
 
-    def asked(self, target: Target) -> RequestParameters:
-        """Return the parameters of a target."""
-        return self.parse(NO_ATTRIBUTES, target.segment, target.query, False)
-
-    def call(self, target: Target, fields: RequestFields) -> tuple[ResourceRoute, Call]:
-        """Return the route of a target, and the call with some header fields to it."""
-        route, segment = self.routes.find(target.path)
+    def route(self, target: Target) -> ResourceRoute:
+        """Return the route of a target."""
+        route, _ = self.routes.find(target.path)
         if not isinstance(route, ResourceRoute):
             raise TypeError(f"{target.path} is the path of no resource")
-        return route, Call(segment, target.query, fields)
+        return route
+
+    def plan(self, target: Target, fields: RequestFields) -> Plan:
+        """Return the plan of the answer to a request with some header fields."""
+        return self.route(target).plan(target.segment, target.query, fields)
 
 
 def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
@@ -110,7 +109,6 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
         app=make_site(holder, authenticate, Settings()).public,
         routes=Routes(record_routes(ServedData(holder, Settings()))),
         authenticate=authenticate,
-        parse=targets[0].new_parser(),
         recent=ResponseCache(holder, _CACHED_BYTES, lambda _: None),
     )
 

@@ -1,6 +1,5 @@
 """The steps of a request from bytes to bytes, each by itself, in batches of distinct requests."""
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,25 +14,22 @@ from bench.engine.request_pipeline import Loopback, Pipeline, RequestReader, Tar
 from service.engine.results import Page, page
 from service.engine.select import select
 from service.engine.table import Table
-from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import opening, wrap
 from service.model.query import Query
 from service.web.http.content_coding import IDENTITY
 from service.web.http.cors import Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.links import link_lines, page_link_base
-from service.web.http.response import Pieces, Response
+from service.web.http.response import Answer, Pieces, Response
 from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.plan import Body, CommonHeaders, Plan, entity_tag
-from service.web.pipeline.routes import RequestParameters
+from service.web.pipeline.plan import Identity, entity_tag
 
 _BATCH: Final = 100
 _CALLS: Final = 5000
 # Responses of so many bytes are sent before the client reads them: the system accepts these immediately.
 _SENT_BYTES: Final = 100_000
 _SECONDS: Final = 0.00002
-_COMMON: Final = CommonHeaders(headers="", vary="")
 
 # Prepares a step on a target, to be called once.
 Prepare = Callable[[Target], Callable[[], object]]
@@ -59,18 +55,14 @@ def _authenticate_again(pipeline: Pipeline, _: Loopback) -> Prepare:
 def _plan(pipeline: Pipeline, _: Loopback) -> Prepare:
     fields = request(pipeline.targets[0]).fields
 
-    def prepare(target: Target) -> Callable[[], object]:
-        route, call = pipeline.call(target, fields)
-        return partial(route.plan, call)
-
-    return prepare
+    return lambda target: partial(pipeline.plan, target, fields)
 
 
 def _select(pipeline: Pipeline, _: Loopback) -> Prepare:
     """Compute selections; the bitmaps of single values are cached."""
     _skip_companies(pipeline)
     table = pipeline.dataset.stores
-    return lambda target: partial(_select_anew, table, pipeline.asked(target).query)
+    return lambda target: partial(_select_anew, table, target.parse())
 
 
 def _sort(pipeline: Pipeline, _: Loopback) -> Prepare:
@@ -78,7 +70,7 @@ def _sort(pipeline: Pipeline, _: Loopback) -> Prepare:
     _skip_companies(pipeline)
 
     def prepare(target: Target) -> Callable[[], object]:
-        query = pipeline.asked(target).query
+        query = target.parse()
         found = select(pipeline.dataset.stores, query.criteria, query.sort_by)
         first = (query.page_num - 1) * query.limit
         span = range(first, min(first + query.limit, found.total))
@@ -91,11 +83,11 @@ def _rows(pipeline: Pipeline, _: Loopback) -> Prepare:
     dataset = pipeline.dataset
 
     def prepare(target: Target) -> Callable[[], object]:
-        asked = pipeline.asked(target)
         if target.segment:
-            return partial(dataset.companies.find, asked.segment)
-        page(dataset.stores, asked.query)
-        return partial(page, dataset.stores, asked.query)
+            return partial(dataset.companies.find, target.segment)
+        query = target.parse()
+        page(dataset.stores, query)
+        return partial(page, dataset.stores, query)
 
     return prepare
 
@@ -104,8 +96,8 @@ def _envelope(pipeline: Pipeline, _: Loopback) -> Prepare:
     _skip_companies(pipeline)
 
     def prepare(target: Target) -> Callable[[], object]:
-        asked = pipeline.asked(target)
-        return partial(_wrapped, asked, page(pipeline.dataset.stores, asked.query))
+        query = target.parse()
+        return partial(_wrapped, target, query, page(pipeline.dataset.stores, query))
 
     return prepare
 
@@ -113,16 +105,16 @@ def _envelope(pipeline: Pipeline, _: Loopback) -> Prepare:
 def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
     def prepare(target: Target) -> Callable[[], object]:
         received = request(target)
-        route, call = pipeline.call(target, received.fields)
-        asyncio.run(pipeline.recent.answer(route, call.segment, received))
-        return partial(pipeline.recent.get, received.line, received.fields)
+        for _ in range(2):
+            pipeline.recent.answer(pipeline.route(target), target.segment, received)
+        return partial(pipeline.recent.data.get, received.line + received.fields.wanted)
 
     return prepare
 
 
 def _headers(pipeline: Pipeline, _: Loopback) -> Prepare:
     cors = Cors(frozenset())
-    return lambda target: partial(_respond, *_planned(pipeline, target), cors)
+    return lambda target: partial(_respond, _finished(pipeline, target), cors)
 
 
 def _whole_again(pipeline: Pipeline, connection: Loopback) -> Prepare:
@@ -145,10 +137,8 @@ STEPS: Final[Mapping[str, Callable[[Pipeline, Loopback], Prepare]]] = {
     "authenticate, other header fields": lambda pipeline, __: (
         lambda target: partial(pipeline.authenticate, request(target).fields)
     ),
-    "parse parameters": lambda _, __: (
-        lambda target: partial(target.new_parser(), NO_ATTRIBUTES, target.segment, target.query, False)
-    ),
-    "identify": lambda pipeline, __: lambda target: partial(_tag, pipeline.asked(target), pipeline.dataset.version),
+    "parse parameters": lambda _, __: lambda target: target.parse,
+    "identify": lambda pipeline, __: lambda target: partial(_tag, target, target.parse(), pipeline.dataset.version),
     "plan": _plan,
     "select (cold)": _select,
     "sort": _sort,
@@ -223,30 +213,26 @@ def _select_anew(table: Table, query: Query) -> object:
     return select(table, query.criteria, query.sort_by)
 
 
-def _tag(asked: RequestParameters, version: str) -> str:
-    return entity_tag(asked.representation(version, _COMMON).identity, IDENTITY)
+def _tag(target: Target, query: Query, version: str) -> str:
+    return entity_tag(Identity(target.operation, target.segment or query, version), IDENTITY)
 
 
-def _wrapped(asked: RequestParameters, found: Page) -> object:
-    links = link_lines(page_link_base(asked.raw), asked.query, found.total_count)
-    return wrap(opening(asked.query, found.total_count), found.rows), links
+def _wrapped(target: Target, query: Query, found: Page) -> object:
+    links = link_lines(page_link_base(target.query), query, found.total_count)
+    return wrap(opening(query, found.total_count), found.rows), links
 
 
-def _respond(plan: Plan, body: Body, cors: Cors) -> Response:
-    answer = plan.ok(body)
+def _respond(answer: Answer, cors: Cors) -> Response:
     return Response(answer, f"{REQUEST_ID}: bench-1\r\n{cors.lines(answer.vary, None)}", authenticated=True)
 
 
-def _planned(pipeline: Pipeline, target: Target) -> tuple[Plan, Body]:
-    route, call = pipeline.call(target, request(target).fields)
-    plan = route.plan(call)
-    body = asyncio.run(plan.format.body())
-    plan.ok(body)
-    return plan, body
+def _finished(pipeline: Pipeline, target: Target) -> Answer:
+    plan = pipeline.plan(target, request(target).fields)
+    return plan.finish(plan.make(), IDENTITY)
 
 
 def _response(pipeline: Pipeline, target: Target) -> Response:
-    return _respond(*_planned(pipeline, target), Cors(frozenset()))
+    return _respond(_finished(pipeline, target), Cors(frozenset()))
 
 
 def _pieces(pipeline: Pipeline, target: Target) -> Pieces:
@@ -266,7 +252,7 @@ def _observe(pipeline: Pipeline, observer: Observer) -> Prepare:
 
 
 def _answer_all(pipeline: Pipeline, connection: Loopback) -> None:
-    """Send every request once, so that everything is cached, and the connection is authenticated."""
-    for target in pipeline.targets:
+    """Send every request twice, so that everything is cached, and the connection is authenticated."""
+    for target in (*pipeline.targets, *pipeline.targets):
         connection.receive(target.head())
         connection.settle()

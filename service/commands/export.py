@@ -86,7 +86,7 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
 def _parse(resource: Resource, ending: str, query: str) -> Query:
     parser, pairs = QueryParser(resource, of_file=ending), query_pairs(query)
     known = [parameter.name for parameter in parser.parameters]
-    if unknown := next(iter(parser.unknown(pairs)), ""):
+    if unknown := next((name for name, _ in pairs if name not in known), ""):
         raise click.UsageError(f"--query: {truncate(unknown)!r} is no parameter of files{did_you_mean(unknown, known)}")
     try:
         return parser.parse(pairs, strict=False)

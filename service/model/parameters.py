@@ -19,9 +19,6 @@ from service.model.search_parameters import (
     RADIUS,
     InvalidValue,
     Parameter,
-    is_given,
-    once,
-    once_if_given,
     words_parameter,
 )
 
@@ -67,20 +64,17 @@ def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
 
 
 def filter_parameter(field: Field) -> Parameter:
-    """Return the parameter that filters by a field; it parses to normalized keys, or to none for no filter."""
-    kind, parse_key = field.kind, _key_parser(field.kind)
-
-    def parse(values: Sequence[str]) -> tuple[str, ...]:
-        keys = [parse_key(value) for value in values if is_given(value)]
-        return tuple(keys if len(keys) == 1 else dict.fromkeys(keys))
-
+    """Return the parameter that filters by a field."""
+    kind = field.kind
     value = {"type": "boolean" if kind is FLAG else "string"}
     return Parameter(
         name=field.name,
         description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
         "empty values and `null` are ignored.",
         schema={"anyOf": [value, {"type": "null"}, {"type": "array", "items": value}]},
-        parse=parse,
+        parse=_key_parser(kind),
+        repeats=True,
+        is_filter=True,
     )
 
 
@@ -103,8 +97,6 @@ def _parse_flag(value: str) -> bool:
 
 def parse_integer(value: str) -> int:
     """Return a text as an integer, as pydantic parses it. Raises `InvalidValue`."""
-    if len(value) < _FEW_DIGITS and value.isascii() and value.isdecimal():
-        return int(value)
     match = _INTEGER.fullmatch(value)
     if match is None:
         raise InvalidValue("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
@@ -119,7 +111,8 @@ def _integer(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return the parser of an integer in a range."""
 
     def parse(value: str) -> int:
-        number = parse_integer(value)
+        is_plain = len(value) < _FEW_DIGITS and value.isascii() and value.isdecimal()
+        number = int(value) if is_plain else parse_integer(value)
         if number < least:
             raise InvalidValue("greater_than_equal", f"Input should be greater than or equal to {least}")
         if most is not None and number > most:
@@ -185,7 +178,8 @@ def sort_by_parameter(resource: Resource, *, near: bool = True) -> Parameter:
         f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last."
         f"{by_distance}",
         schema={"type": "string", "enum": [*fields, *distance]},
-        parse=once(_parse_choice((*fields, *distance), (*fields, *distance) if near else fields)),
+        parse=_parse_choice((*fields, *distance), (*fields, *distance) if near else fields),
+        blank=True,
     )
 
 
@@ -198,6 +192,8 @@ def fields_parameter(resource: Resource, *, near: bool = True) -> Parameter:
         "They are returned in the order of the record.",
         schema=_names_schema(members),
         parse=_parse_members(members),
+        blank=True,
+        repeats=True,
         example=[resource.identifier, "name"],
     )
 
@@ -215,6 +211,8 @@ def facets_parameter(resource: Resource) -> Parameter:
         "separated by commas or repeated. The counts are in the member `facets` of the response.",
         schema=_names_schema(names) | {"maxItems": MAX_FACETS},
         parse=_parse_names(names, MAX_FACETS),
+        blank=True,
+        repeats=True,
         example=list(names[-2:]),
     )
 
@@ -227,7 +225,7 @@ ZOOM: Final = Parameter(
     name="zoom",
     description="The zoom of the map, which says how large the cells are: 4 · 2^zoom of them are around the equator.",
     schema={"type": "integer", "minimum": 0, "maximum": MAX_ZOOM},
-    parse=once_if_given(_integer(0, MAX_ZOOM)),
+    parse=_integer(0, MAX_ZOOM),
     example=7,
     required=True,
 )
@@ -235,23 +233,26 @@ BOM: Final = Parameter(
     name="bom",
     description="Whether the file begins with a byte order mark, by which Excel knows that it is UTF-8.",
     schema={"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
-    parse=once_if_given(lambda value: _parse_flag(value) or UNSET),
+    parse=lambda value: _parse_flag(value) or UNSET,
 )
 LIMIT: Final = Parameter(
     name="limit",
     description="The number of records per page.",
     schema={"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-    parse=once(_integer(1, MAX_LIMIT)),
+    parse=_integer(1, MAX_LIMIT),
+    blank=True,
 )
 PAGE_NUM: Final = Parameter(
     name="page_num",
     description="The page number, from 1. Pages after the last are empty.",
     schema={"type": "integer", "minimum": 1, "default": 1},
-    parse=once(_integer(1)),
+    parse=_integer(1),
+    blank=True,
 )
 SORT_ORDER: Final = Parameter(
     name="sort_order",
     description="Ascending or descending. Records without a value in the sort field come last in both.",
     schema={"type": "string", "enum": list(SORT_ORDERS), "default": SORT_ORDERS[0]},
-    parse=once(_parse_choice(SORT_ORDERS, SORT_ORDERS)),
+    parse=_parse_choice(SORT_ORDERS, SORT_ORDERS),
+    blank=True,
 )

@@ -11,12 +11,12 @@ from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.records import CREATED_AT, DISTANCE, Resource
-from service.model.search_parameters import InvalidValue, Parameter, is_given
+from service.model.search_parameters import InvalidValue, Parameter
 from service.model.words import Term
 
 
 class Filter(msgspec.Struct, frozen=True, gc=False):
-    """A condition: the normalized key of a field is one of `keys`."""
+    """A condition: the normalized key of a field is one of `keys`, which are sorted: their order has no meaning."""
 
     field: str
     keys: tuple[str, ...]
@@ -93,14 +93,6 @@ class Query(msgspec.Struct, frozen=True, gc=False):
         """Whether the order is descending."""
         return self.sort_order == SORT_ORDERS[1]
 
-    @property
-    def normalized(self) -> "Query":
-        """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
-        if not [each for each in self.filters if len(each.keys) > 1]:
-            return self
-        ordered = tuple(Filter(each.field, tuple(sorted(each.keys))) for each in self.filters)
-        return msgspec.structs.replace(self, filters=ordered)
-
     def num_pages(self, total_count: int) -> int:
         """Return the number of pages of a number of rows."""
         return -(-total_count // self.limit)
@@ -127,54 +119,70 @@ class QueryParser:
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._known_without_near = {parameter.name: parameter for parameter in self._without_near}
-        self._filters = () if resource is None else tuple(field.name for field in resource.filters)
-        self._has_near = "near" in self._known
+        self._ranks = {name: rank for rank, name in enumerate(self._known)}
 
-    def parse(self, pairs: Sequence[tuple[str, str]], *, strict: bool) -> Query:
-        """Return the query of decoded name-value pairs; `strict` rejects unknown names (RFC 7240, `handling`).
+    def parse(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
+        """Return the query of name-value pairs, as `read` does."""
+        return self.read(pairs, strict=strict)[0]
 
-        Raises `UnprocessableContent` with all errors: those of known parameters in their order, then the unknown names
-        in the order of the query.
+    def read(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> tuple[Query, Iterable[str]]:
+        """Return the query of decoded name-value pairs, and the unknown names, each once, in their order.
+
+        `strict` rejects unknown names (RFC 7240, `handling`). Raises `UnprocessableContent` with all errors: those of
+        known parameters in their order, then the unknown names.
         """
-        values_by_name: dict[str, list[str]] = {}
+        known, given, unknown = self._known, dict[str, list[str]](), dict[str, None]()
         for name, value in pairs:
-            if name in values_by_name:
-                values_by_name[name].append(value)
+            parameter = known.get(name)
+            if parameter is None:
+                unknown[name] = None
+            elif (not value or value == _NULL or value.isspace()) and not parameter.blank:
+                pass  # as if it was omitted
+            elif name in given:
+                given[name].append(value)
             else:
-                values_by_name[name] = [value]
-        values, errors = self._parse(values_by_name)
-        if strict:
-            errors += [_error(name, _UNKNOWN) for name in self.unknown(pairs)]
-        if errors:
-            raise UnprocessableContent(errors)
-        filters = [Filter(name, keys) for name in self._filters if name in values and (keys := values.pop(name))]
-        return Query(tuple(filters), **values)
+                given[name] = [value]
+        filters, values, errors = self._parse(given)
+        if errors or (strict and unknown):
+            names = unknown if strict else ()
+            reported = [errors[name] for name in known if name in errors]
+            raise UnprocessableContent(reported + [_error(name, _UNKNOWN) for name in names])
+        if len(filters) > 1:
+            filters.sort(key=lambda each: self._ranks[each.field])
+        return Query(tuple(filters), **values), unknown
 
-    def unknown(self, pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
-        """Return the names of pairs that are no parameters, each once, in their order."""
-        return dict.fromkeys([name for name, _ in pairs if name not in self._known])
-
-    def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
-        values: dict[str, Any] = {}
-        invalid: dict[str, ValidationError] = {}
-        has_near = self._has_near and "near" in values_by_name and any(map(is_given, values_by_name["near"]))
-        parameters = self._known if has_near else self._known_without_near
-        for name, given in values_by_name.items():
-            if name in parameters:
-                try:
-                    values[name] = parameters[name].parse(given)
-                except InvalidValue as error:
-                    invalid[name] = _error(name, error)  # the exception itself would make a cycle with this frame
-        if has_near:
+    def _parse(
+        self, given: Mapping[str, Sequence[str]]
+    ) -> tuple[list[Filter], dict[str, Any], dict[str, ValidationError]]:
+        """Return filters, other members of the query, and errors, by the names of parameters."""
+        filters, values, invalid = list[Filter](), dict[str, Any](), dict[str, ValidationError]()
+        parameters = self._known if "near" in given else self._known_without_near
+        for name, texts in given.items():
+            parameter, single = parameters[name], len(texts) == 1
+            try:
+                if parameter.is_filter:
+                    parse = parameter.parse
+                    filters.append(Filter(name, (parse(texts[0]),) if single else tuple(sorted({*map(parse, texts)}))))
+                elif single or parameter.repeats:
+                    values[name] = parameter.parse(texts if parameter.repeats else texts[0])
+                else:
+                    invalid[name] = _error(name, _REPEATED)
+            except InvalidValue as error:
+                invalid[name] = _error(name, error)  # the exception itself would make a cycle with this frame
+            except ValueError as error:
+                invalid[name] = _error(name, InvalidValue("value_error", f"Value error, {error}"))
+        if "near" in given:
             values.setdefault("sort_by", DISTANCE)
-        elif values.get("radius", UNSET) is not UNSET or "radius" in invalid or values.get("sort_by") == DISTANCE:
+        elif "radius" in given or values.get("sort_by") == DISTANCE:
             invalid["near"] = _error("near", _MISSING)
         for name in self._required:
-            if values.get(name, UNSET) is UNSET:
-                invalid.setdefault(name, _error(name, _MISSING))
-        return values, [invalid[name] for name in self._known if name in invalid]
+            if name not in given:
+                invalid[name] = _error(name, _MISSING)
+        return filters, values, invalid
 
 
+_NULL: Final = "null"
+_REPEATED: Final = InvalidValue("multiple_values", "Input should be given once")
 _MISSING: Final = InvalidValue("missing", "Field required")
 _UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitted")
 

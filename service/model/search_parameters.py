@@ -5,8 +5,8 @@ Errors are those of pydantic 2 for floats, and for validators that raise `ValueE
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,8 +14,6 @@ from msgspec import UNSET, UnsetType
 from service.model.coordinates import parse_box, parse_point
 from service.model.records import COMPANIES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
-
-_Value = TypeVar("_Value")
 
 
 class InvalidValue(Exception):
@@ -29,61 +27,28 @@ class InvalidValue(Exception):
 class Parameter(msgspec.Struct, frozen=True):
     """A query parameter: its name, description, JSON schema and parser, and an example if the schema has none.
 
-    If it is `required`, a request without a value of it is invalid.
-    `parse` receives the values in the order of the query, at least one, and raises `InvalidValue`.
+    parse      parses the value; raises `InvalidValue`, or `ValueError` with the reason
+    required   whether a request without a value is invalid
+    blank      whether an empty or blank value and `null` are values, not as if the parameter was omitted
+    repeats    whether it may have several values; if it is no filter, `parse` gets all at once
+    is_filter  whether it filters by a field: each value is parsed to a normalized key
     """
 
     name: str
     description: str
     schema: dict[str, Any]
-    parse: Callable[[Sequence[str]], Any]
+    parse: Callable[[Any], Any]
     example: Any = UNSET
     required: bool = False
-
-
-def is_given(value: str) -> bool:
-    """Return whether a value means something: an empty or blank text and `null` are as if the parameter was omitted."""
-    return value not in {"", "null"} and not value.isspace()
-
-
-def once(parse: Callable[[str], _Value]) -> Callable[[Sequence[str]], _Value]:
-    """Return a parser of values that rejects more than one."""
-
-    def parse_single(values: Sequence[str]) -> _Value:
-        if len(values) > 1:
-            raise InvalidValue("multiple_values", "Input should be given once")
-        return parse(values[0])
-
-    return parse_single
-
-
-def once_if_given(parse: Callable[[str], _Value]) -> Callable[[Sequence[str]], _Value | UnsetType]:
-    """Return a parser of values that ignores those that mean nothing, and rejects more than one of the others."""
-    parse_single = once(parse)
-
-    def parse_given(values: Sequence[str]) -> _Value | UnsetType:
-        given = list(filter(is_given, values))
-        return parse_single(given) if given else UNSET
-
-    return parse_given
+    blank: bool = False
+    repeats: bool = False
+    is_filter: bool = False
 
 
 # Exponents may have any length, unlike those of a field: what is too large for a double is infinite, and no text.
 _NUMBER: Final = re.compile(
     r"[+-]?(?:nan|inf|infinity|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:e[+-]?[0-9]++)?)", re.ASCII | re.IGNORECASE
 )
-
-
-def _value(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """Return a parser that raises `InvalidValue` where another one raises `ValueError`."""
-
-    def parse_or_reject(value: str) -> _Value:
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise InvalidValue("value_error", f"Value error, {error}") from None
-
-    return parse_or_reject
 
 
 def _parse_radius(value: str) -> float:
@@ -107,14 +72,14 @@ NEAR: Final = Parameter(
     description="A point, as `latitude,longitude` in decimal degrees. Records have their `distance` from it in metres, "
     "and are sorted by it unless `sort_by` says otherwise.",
     schema={"type": "string"},
-    parse=once_if_given(_value(parse_point)),
+    parse=parse_point,
     example="43.65,-79.38",
 )
 RADIUS: Final = Parameter(
     name="radius",
     description="The largest distance from `near`, which it needs, in metres. Records without a location do not match.",
     schema={"type": "number", "exclusiveMinimum": 0},
-    parse=once_if_given(_parse_radius),
+    parse=_parse_radius,
     example=5000,
 )
 BBOX: Final = Parameter(
@@ -122,7 +87,7 @@ BBOX: Final = Parameter(
     description="A box, as `west,south,east,north` in decimal degrees, edges included. If west is greater than east, "
     "it crosses the antimeridian. Records without a location do not match.",
     schema={"type": "string"},
-    parse=once_if_given(_value(parse_box)),
+    parse=parse_box,
     example="-79.6,43.5,-79.1,43.9",
 )
 
@@ -137,6 +102,6 @@ def words_parameter(resource: Resource) -> Parameter:
         "not matter. The last word may be the beginning of one, unless a space follows it. "
         f"At most {MAX_WORDS} words and {MAX_CHARACTERS} characters.",
         schema={"type": "string", "maxLength": MAX_CHARACTERS},
-        parse=once_if_given(_value(_parse_words)),
+        parse=_parse_words,
         example="king st",
     )

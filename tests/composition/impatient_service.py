@@ -2,9 +2,9 @@
 
 from service.__main__ import main
 from service.engine.columns import row_budget
-from service.web.pipeline import long_queries
+from service.web.pipeline import plan
 
 if __name__ == "__main__":
     row_budget.MOST_ROWS = 0
-    long_queries.MOST_OF_A_KEY = 1
+    plan.MOST_OF_A_KEY = 1
     main()

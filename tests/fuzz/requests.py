@@ -19,7 +19,7 @@ from service.access.token_bucket import parse_rate
 from service.model.envelope import opening
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.operation import IGNORED_HEADER
-from service.model.query import QueryParser
+from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES
 from service.settings import parse_origin
 from service.web.connections.framing import ChunkedBody, read_request
@@ -32,8 +32,8 @@ from service.web.http.links import MAX_BYTES, ignored_parameter_lines, link_line
 from service.web.http.request import query_pairs, without_trailing_slash
 from service.web.http.response import Answer, error_answer
 from service.web.pipeline.access_log import loggable_path
-from service.web.pipeline.plan import CommonHeaders, entity_tag
-from service.web.pipeline.routes import AnswerRoute, RequestParameters, Routes
+from service.web.pipeline.plan import Identity, entity_tag
+from service.web.pipeline.routes import AnswerRoute, Routes
 
 _READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
@@ -55,17 +55,19 @@ def read_query(given: bytes) -> None:
     for reader in _READERS:
         for strict in (False, True):
             with suppress(UnprocessableContent):
-                _check(RequestParameters("/stores", "", raw, reader.parse(pairs, strict=strict)))
-        for line in _lines(ignored_parameter_lines(reader.unknown(pairs))):
-            assert len(line) <= len(f"{IGNORED_HEADER}: ") + MAX_BYTES
+                query, unknown = reader.read(pairs, strict=strict)
+                _check(raw, query)
+                for line in _lines(ignored_parameter_lines(unknown)):
+                    assert len(line) <= len(f"{IGNORED_HEADER}: ") + MAX_BYTES
 
 
-def _check(asked: RequestParameters) -> None:
-    assert len(_lines(link_lines(page_link_base(asked.raw), asked.query, _ROWS))) <= 1
-    assert json.loads(opening(asked.query, _ROWS) + b"]}", parse_int=str)["total_count"] == str(_ROWS)
-    assert asked.query.normalized.normalized == asked.query.normalized
-    identity = asked.representation("v", CommonHeaders(headers="", vary="")).identity
-    assert len(entity_tag(identity, IDENTITY)) == _TAG_DIGITS
+def _check(raw: str, query: Query) -> None:
+    assert len(_lines(link_lines(page_link_base(raw), query, _ROWS))) <= 1
+    assert json.loads(opening(query, _ROWS) + b"]}", parse_int=str)["total_count"] == str(_ROWS)
+    assert all(list(each.keys) == sorted({*each.keys}) for each in query.filters)
+    links = page_link_base(raw, "/stores")
+    assert links.isascii()
+    assert len(entity_tag(Identity("/stores", query, "v", links=links), IDENTITY)) == _TAG_DIGITS
 
 
 def _lines(headers: HeaderLines) -> list[str]:

@@ -43,9 +43,9 @@ def read_query(given: bytes) -> None:
     """Read a query of stores, and write the beginning and the links of its page, and what it ignores."""
     raw = given.translate(None, b"\r\n\0").decode("utf-8", "surrogateescape")
     pairs = query_pairs(raw)
-    ignored_parameter_lines(_PARSER.unknown(pairs))
     with suppress(UnprocessableContent):
-        query = _PARSER.parse(pairs, strict=True)
+        query, unknown = _PARSER.read(pairs, strict=False)
+        ignored_parameter_lines(unknown)
         opening(query, 1)
         link_lines(page_link_base(raw), query, 1)
 

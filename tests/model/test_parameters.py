@@ -32,7 +32,7 @@ def short(value: object) -> str:
 
 def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
     with pytest.raises(InvalidValue) as caught:
-        parameter.parse(values)
+        parameter.parse(values if parameter.repeats else values[0])
     return caught.value.type, caught.value.msg
 
 

@@ -11,11 +11,11 @@ from service.engine.columns import row_budget
 from service.engine.geography import clusters
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import SnapshotHolder
-from service.web.endpoints import pages as engine_thread, whole_results as whole_result
-from service.web.endpoints.pages import run_query
+from service.web.endpoints import whole_results as whole_result
+from service.web.http.response import Answer
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
-from service.web.pipeline.long_queries import MOST, MOST_OF_A_KEY
+from service.web.pipeline.plan import MOST, MOST_OF_A_KEY, QUERY_THREAD, in_turn
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient, garbage
@@ -47,7 +47,7 @@ def every_query_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
 def busy_thread() -> Iterator[Event]:
     """Keep the threads busy until the event is set."""
     done = Event()
-    for thread in (engine_thread._THREAD, whole_result._SORTING):  # noqa: SLF001 - they have no other names
+    for thread in (QUERY_THREAD, whole_result._SORTING):  # noqa: SLF001 - it has no other name
         thread.submit(done.wait)
     yield done
     done.set()
@@ -157,15 +157,13 @@ async def test_a_process_has_a_bound_of_long_queries_also_without_keys(
     assert await answered(*first) == [200] * MOST
 
 
-@pytest.mark.usefixtures("every_query_is_long")
 @pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, MemoryError, asyncio.InvalidStateError])
 async def test_any_error_in_the_thread_is_an_error_of_the_request(error: type[Exception]) -> None:
-    def fails() -> None:
-        row_budget.spend(1)
+    def fails() -> Answer:
         raise error
 
     with pytest.raises(RuntimeError if error is StopIteration else error):
-        await run_query(fails)
+        await in_turn(QUERY_THREAD, fails, None)
 
 
 @pytest.mark.usefixtures("every_query_is_long")
@@ -195,7 +193,7 @@ async def test_an_answer_leaves_no_error_to_the_garbage_collector(
     wire.unread += request(target)
     wire.deliver()
     assert await answered(wire) == [200 if target == LONG[0] else 422]
-    engine_thread._THREAD.submit(int).result()  # noqa: SLF001 - it has done with the query before
+    QUERY_THREAD.submit(int).result()  # it has done with the query before
     assert not [each for each in garbage() if isinstance(each, BaseException)]
 
 
@@ -208,5 +206,5 @@ async def test_a_client_that_leaves_leaves_no_error_to_the_garbage_collector(
     wire.drop(ConnectionResetError())
     await settle()
     busy_thread.set()
-    engine_thread._THREAD.submit(int).result()  # noqa: SLF001 - as above
+    QUERY_THREAD.submit(int).result()  # as above
     assert not [each for each in garbage() if isinstance(each, BaseException)]

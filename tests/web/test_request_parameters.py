@@ -1,33 +1,45 @@
 """The parameters of a request: what is made of a path segment and a query string."""
 
+import pytest
 from msgspec import UNSET
+from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import GEO_JSON
-from service.model.query import QueryParser
-from service.model.records import STORES
-from service.web.pipeline.plan import CommonHeaders
-from service.web.pipeline.routes import RequestParameters, parser
-
-COMMON = CommonHeaders(headers="A: b\r\n", vary="Accept")
-
-
-def parsed(raw: str) -> RequestParameters:
-    return parser("/stores", lambda _: QueryParser(STORES))(NO_ATTRIBUTES, "", raw, False)
+from service.model.query import Filter, Query
+from service.publishing.snapshot import SnapshotHolder
+from service.web.endpoints.resources import ServedData, record_routes
+from service.web.http.request import RequestFields
+from service.web.pipeline.plan import Identity
+from service.web.pipeline.routes import Routes
+from tests.loaded import Data, serve
+from tests.web.live import DEFAULTS
 
 
-def test_an_identity_has_the_normalized_query_and_the_version() -> None:
-    asked = parsed("city=b&city=a")
-    identity = asked.representation("v", COMMON).identity
-    assert (identity.operation, identity.parameters, identity.version) == ("/stores", asked.query.normalized, "v")
-    assert identity.links is UNSET
+@pytest.fixture
+async def served(snapshots: SnapshotHolder, data: Data) -> SnapshotHolder:
+    await serve(snapshots, data)
+    return snapshots
 
 
-def test_an_identity_in_another_media_type_has_the_links_of_its_body() -> None:
-    identity = parsed("limit=2").representation("v", COMMON, GEO_JSON).identity
-    assert (identity.media_type, identity.links) == (GEO_JSON, "/stores?limit=2&page_num=")
+def identity(snapshots: SnapshotHolder, target: str, accept: str = "*/*") -> Identity:
+    path, _, query = target.partition("?")
+    route, segment = Routes(record_routes(ServedData(snapshots, DEFAULTS))).find(path)
+    fields = RequestFields(CIMultiDictProxy(CIMultiDict({"Accept": accept})))
+    return route.plan(segment, query, fields).representation.identity  # type: ignore[union-attr]
 
 
-def test_an_identity_has_the_decoded_segment() -> None:
-    parse = parser("/companies/{company_id}", lambda _: QueryParser())
-    assert parse(NO_ATTRIBUTES, "a%2Fb", "", False).representation("v", COMMON).identity.parameters == "a/b"
+async def test_an_identity_has_the_normalized_query_and_the_version(served: SnapshotHolder) -> None:
+    made = identity(served, "/stores?city=b&city=a")
+    assert served.current is not None
+    expected = Query((Filter("city", ("a", "b")),))
+    assert (made.operation, made.parameters, made.version) == ("/stores", expected, served.current.dataset.version)
+    assert made.links is UNSET
+
+
+async def test_an_identity_in_another_media_type_has_the_links_of_its_body(served: SnapshotHolder) -> None:
+    made = identity(served, "/stores?limit=2", GEO_JSON)
+    assert (made.media_type, made.links) == (GEO_JSON, "/stores?limit=2&page_num=")
+
+
+async def test_an_identity_has_the_decoded_segment(served: SnapshotHolder) -> None:
+    assert identity(served, "/companies/a%2Fb%20c").parameters == "a/b c"

@@ -4,10 +4,10 @@ The key of a cache is a complete value of everything that the cached value depen
 cache may leave out only what its owner holds and never changes. Errors are not cached: one may be a hundred times as
 large as its request. At most, in MiB, where and what, by which key:
 
-  72  web/pipeline/response_cache.py
+  74  web/pipeline/response_cache.py
       cached responses, by the request line, of a document the path of its route; of the header fields whether
       unknown parameters are errors, whether GeoJSON is preferred, the accepted codings and the expected
-      versions (--response-cache, by default 64, and 8 of documents)
+      versions (--response-cache, by default 64, and 8 of documents; 2 of hashes of keys that were requested once)
   96  engine/table.py
       selections, by criteria, sort field
   64  engine/table.py
@@ -24,7 +24,7 @@ large as its request. At most, in MiB, where and what, by which key:
       bitmaps of terms, by term
    8  engine/row_json.py
       decoders of members, by names of members
-   4  model/attributes.py model/envelope.py model/openapi.py web/endpoints/documents.py web/pipeline/routes.py
+   4  model/attributes.py model/envelope.py model/openapi.py web/endpoints/documents.py
       fields, types, OpenAPI document, by what is declared of attributes
    1  web/endpoints/resources.py
       header lines of a data set, by version, generated_at, loaded_at
@@ -37,7 +37,7 @@ large as its request. At most, in MiB, where and what, by which key:
    1  web/http/response.py web/pipeline/access_log.py
       Date, time of a log line, by second
 
-Together at most 418 MiB. Selections, rows and bitmaps may take 16 bytes a row instead, if that is more. Beside these a
+Together at most 420 MiB. Selections, rows and bitmaps may take 16 bytes a row instead, if that is more. Beside these a
 connection has the meaning of its last header fields, by their bytes without single values, and a user the signatures of
 verified baked files, by format and version of the program.
 """

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import socket
 from collections import deque
+from collections.abc import Coroutine
 from struct import pack
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
@@ -284,7 +285,8 @@ class Connection(asyncio.BufferedProtocol):
         started = self.state in (_HEAD, _IDLE) and self._read_head()
         if self._half_closed and not started and self.state in (_HEAD, _IDLE, _BODY):
             self._transport.close()  # the rest will not come
-        self._bound_received()
+        if self._received or self._held or self._reading_paused:
+            self._bound_received()
 
     def _bound_received(self) -> None:
         """Pause reading from the client while many bytes wait to be processed."""
@@ -364,33 +366,47 @@ class Connection(asyncio.BufferedProtocol):
         self._closes = not request.keep_alive
         self._server.turns.authenticated += self._authenticated
         self.state = _ANSWERING
-        coroutine = self._answer(request)
-        try:  # most requests do not wait, and a task for each would be a tenth of their cost
+        try:
+            response = self._server.app(request)
+            if not isinstance(response, Response):
+                self._wait(request, response)
+                return
+            pieces = self._encode(response, request.method, request.version)
+        except Exception:  # noqa: BLE001 - as in `_answer`
+            pieces = self._unexpected()
+        self._send(pieces)
+
+    def _wait(self, request: Request, coming: Coroutine[Any, Any, Response]) -> None:
+        """Run a coroutine to its end if it does not wait after all, else in a task."""
+        coroutine = self._answer(request, coming)
+        try:
             pending = coroutine.send(None)
         except StopIteration:
             self._task = None
         else:
             self._task = self._server.loop.create_task(resume(coroutine, pending))
 
-    async def _answer(self, request: Request) -> None:
-        app = self._server.app
+    async def _answer(self, request: Request, coming: Coroutine[Any, Any, Response]) -> None:
         try:
-            response = await app(request)
-            self._authenticated = response.authenticated
-            pieces = self._encode(response, request.method, request.version)
-            if response.answer.stream is not None and request.method != hdrs.METH_HEAD:
-                self._stream, self._chunked = response.answer.stream, request.version == HttpVersion11
-                self._count_held()
+            pieces = self._encode(await coming, request.method, request.version)
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
-            _log.exception("unexpected error on a connection")
-            pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
+            pieces = self._unexpected()
         self._send(pieces)
+
+    def _unexpected(self) -> Pieces:
+        _log.exception("unexpected error on a connection")
+        return self._encode(self._server.app.malformed(InternalServerError(), (), self._remote))
 
     def _encode(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> Pieces:
         """Encode a response. The connection closes after it if either side wants that, or nothing else ends it."""
-        is_unframed = response.answer.stream is not None and version != HttpVersion11
+        stream, self._authenticated = response.answer.stream, response.authenticated
+        is_unframed = stream is not None and version != HttpVersion11
         self._closes, self._lingers = self._closes or response.closes or is_unframed, self._lingers or response.closes
-        return response.encode(method, version, keep_alive=not self._closes)
+        pieces = response.encode(method, version, keep_alive=not self._closes)
+        if stream is not None and method != hdrs.METH_HEAD:
+            self._stream, self._chunked = stream, not is_unframed
+            self._count_held()
+        return pieces
 
     def _send(self, pieces: Pieces) -> None:
         """Send a response, unless the client is gone."""
@@ -445,7 +461,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._closes:
             self._close()
             return
-        self._enter(_IDLE if self._body is None else _BODY)
+        self.state, self.since = _IDLE if self._body is None else _BODY, self._server.loop.time()
         if self._received or self._half_closed:
             self._server.loop.call_soon(self._continue)  # not at once: others have their turn before the next request
 

@@ -1,7 +1,8 @@
 """The operation on maps: the stores in a box, counted by the cells of a grid."""
 
+from functools import partial
 from http import HTTPStatus
-from typing import ClassVar, Final
+from typing import Final
 
 from service.engine.geography.clusters import MAX_CELLS, TooManyCells
 from service.engine.results import map_clusters
@@ -12,43 +13,22 @@ from service.model.errors import UnprocessableContent, ValidationError
 from service.model.operation import GEO_JSON, Operation
 from service.model.parameters import ZOOM, map_parameters_of
 from service.model.query import Query, QueryParser
-from service.web.endpoints.pages import run_query
-from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
-from service.web.pipeline.plan import Body, BodyFormat, Plan
-from service.web.pipeline.routes import Call, ResourceRoute, parser
-
-
-class GeoJsonClusters(BodyFormat, frozen=True, eq=False):
-    """The clusters of a map."""
-
-    may_fail: ClassVar[bool] = True
-
-    table: Table
-    query: Query
-
-    async def body(self) -> Body:
-        """Find and count the stores. Raises `UnprocessableContent`."""
-        try:
-            return Body(await run_query(map_clusters, self.table, self.query))
-        except TooManyCells as error:
-            zoom = ValidationError(("query", ZOOM.name), f"Value error, {error}", "value_error")
-            raise UnprocessableContent([zoom]) from None
-
+from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData, endpoint_of
+from service.web.http.request import RequestFields
+from service.web.http.response import Answer
+from service.web.pipeline.plan import Plan
+from service.web.pipeline.routes import ResourceRoute
 
 _PATH: Final = "/clusters"
 
 
 def cluster_route(data: ServedData) -> ResourceRoute:
     """Return the route of the clusters of stores."""
-    snapshots = data.snapshots
-    parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
+    endpoint = endpoint_of(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
-    def plan(call: Call) -> Plan:
-        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
-        dataset, common = data.for_call(call)
-        return Plan(
-            parameters.representation(dataset.version, common), GeoJsonClusters(dataset.stores, parameters.query)
-        )
+    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+        return Plan(representation, partial(_clusters, dataset.stores, query), may_fail=True)
 
     def describe(schema: Schema) -> Operation:
         return Operation(
@@ -67,3 +47,12 @@ def cluster_route(data: ServedData) -> ResourceRoute:
         )
 
     return ResourceRoute(path=_PATH, plan=plan, describe=describe)
+
+
+def _clusters(table: Table, query: Query) -> Answer:
+    """Find and count the stores. Raises `UnprocessableContent`."""
+    try:
+        return Answer(map_clusters(table, query))
+    except TooManyCells as error:
+        zoom = ValidationError(("query", ZOOM.name), f"Value error, {error}", "value_error")
+        raise UnprocessableContent([zoom]) from None

@@ -1,7 +1,7 @@
 """The documents: /, /openapi.json, /docs (an interactive page without foreign resources), the explorer."""
 
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from html import escape
 from http import HTTPStatus
@@ -16,14 +16,13 @@ from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
 from service.model.records import STORES
 from service.settings import Settings, tiles_origin
-from service.web.endpoints.pages import Document
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
 from service.web.http.links import HELP_PATH
 from service.web.http.request import RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
-from service.web.pipeline.routes import AnswerRoute, Call, ResourceRoute, Route
+from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
 
 EXPLORER_PATH: Final = "/explorer"
 _HTML: Final = "text/html"
@@ -87,20 +86,24 @@ def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> Reso
     """Return the route of the OpenAPI document, which depends on the attributes of the served data."""
 
     @lru_cache(2)  # without attributes, and with those of the data that is served
-    def document(schema: Schema) -> tuple[Identity, Document]:
+    def document(schema: Schema) -> tuple[bytes, Identity]:
         body = openapi(schema)
-        return _identity(_OPENAPI, body, JSON), Document(body)
+        return body, _identity(_OPENAPI, body, JSON)
 
     document(NO_ATTRIBUTES)
 
-    def plan(_: Call) -> Plan:
+    def plan(*_: object) -> Plan:
         current = data.snapshots.current
-        identity, body = document(data.snapshots.schema)
+        body, identity = document(data.snapshots.schema)
         version = {} if current is None else {VERSION_HEADER: current.dataset.version}
-        headers = _POLICY + header_lines(version)
-        return Plan(Representation(identity, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)), body)
+        return _plan(body, identity, _POLICY + header_lines(version))
 
     return ResourceRoute(path=_OPENAPI, plan=plan)
+
+
+def _plan(body: bytes, identity: Identity, headers: HeaderLines) -> Plan:
+    common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
+    return Plan(Representation(identity, common), partial(Answer, (body,)))
 
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
@@ -122,9 +125,8 @@ def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
 
 def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines, *, group: str = "") -> ResourceRoute:
     """Return the route of a document, which never changes while the service runs; it may be one of a group."""
-    common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
-    document = Plan(Representation(_identity(path, body, media_type), common), Document(body))
-    return ResourceRoute(path=path, plan=lambda _: document, group=group)
+    identity = _identity(path, body, media_type)
+    return ResourceRoute(path=path, plan=lambda *_: _plan(body, identity, headers), group=group)
 
 
 def _identity(path: str, body: bytes, media_type: str) -> Identity:

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from http import HTTPStatus
 from operator import attrgetter
 from typing import Any, Final
+from urllib.parse import unquote
 
+import msgspec
 from aiohttp import hdrs
+from msgspec import UNSET
 
 from service.dataset import Dataset
+from service.engine.results import feature_page, page
 from service.engine.table import Table
-from service.model.attributes import NO_ATTRIBUTES, Schema
-from service.model.envelope import PaginatedResponse, page_of_features
+from service.model.attributes import Schema
+from service.model.envelope import PageLink, PaginatedResponse, opening, page_of_features, page_opening, wrap
 from service.model.errors import (
     NotFound,
     OtherVersion,
@@ -23,23 +27,44 @@ from service.model.errors import (
     Unauthorized,
     UnprocessableContent,
 )
-from service.model.operation import GEO_JSON, VERSION_HEADER, Operation
+from service.model.operation import GEO_JSON, JSON, VERSION_HEADER, Operation
 from service.model.parameters import parameters_of
-from service.model.query import QueryParser
+from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
-from service.web.endpoints.pages import GeoJsonPage, JsonPage, JsonRecord
 from service.web.http.conditional import http_date
 from service.web.http.header_fields import header_lines, vary_of_data
-from service.web.pipeline.plan import CommonHeaders, Plan
-from service.web.pipeline.routes import Call, ResourceRoute, parser
+from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base, page_links
+from service.web.http.request import RequestFields, query_pairs
+from service.web.http.response import Answer
+from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
+from service.web.pipeline.routes import ResourceRoute
 
 TAG: Final = "directory"
 _DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent)
 QUERY_ERRORS: Final = (*_DATA_ERRORS, TooManyLongQueries)
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
+
+
+class Endpoint(msgspec.Struct, frozen=True, eq=False):
+    """An operation on records: its path, the parser of its parameters for a schema, and the media type.
+
+    has_features  whether clients that prefer GeoJSON get it
+    """
+
+    path: str
+    parser: Callable[[Schema], QueryParser]
+    media_type: str = JSON
+    has_features: bool = False
+
+
+def endpoint_of(
+    path: str, make: Callable[[Schema], QueryParser], media_type: str = JSON, *, has_features: bool = False
+) -> Endpoint:
+    """Return an endpoint whose parser is made once for a schema."""
+    return Endpoint(path, lru_cache(_GENERATIONS)(make), media_type, has_features)
 
 
 class ServedData:
@@ -52,18 +77,28 @@ class ServedData:
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._common = lru_cache(2 * _GENERATIONS)(self._make_common)
 
-    def for_call(self, call: Call, *, formats: bool = False) -> tuple[Dataset, CommonHeaders]:
-        """Return the data set for a call, whose answer has one of several `formats` or only one.
+    def read(
+        self, endpoint: Endpoint, segment: str, raw: str, fields: RequestFields
+    ) -> tuple[Dataset, Query, Representation]:
+        """Return the data set, query and representation of a request, given its raw path parameter and query string.
 
-        Raises `ServiceUnavailable`, `OtherVersion`.
+        Raises `UnprocessableContent`, then `ServiceUnavailable` or `OtherVersion`.
         """
+        query, unknown = endpoint.parser(self.snapshots.schema).read(query_pairs(raw), strict=fields.is_strict)
         current = self.snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
-        dataset, versions = current.dataset, call.fields.versions
+        dataset, versions = current.dataset, fields.versions
         if versions and any(version.strip() not in ("", dataset.version) for version in versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset, self._common(dataset.version, current.modified, formats)
+        common = self._common(dataset.version, current.modified, endpoint.has_features)
+        if endpoint.has_features and fields.prefers_geo_json:
+            links = page_link_base(raw, endpoint.path)
+            identity = Identity(endpoint.path, query, dataset.version, GEO_JSON, links=links)
+        else:
+            identity = Identity(endpoint.path, segment or query, dataset.version, endpoint.media_type)
+        ignored = ignored_parameter_lines(unknown) if unknown else ""
+        return dataset, query, Representation(identity, common, ignored)
 
     def _make_common(self, version: str, modified: datetime | None, formats: bool) -> CommonHeaders:  # noqa: FBT001 - a cache has positions
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
@@ -86,16 +121,14 @@ def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 
 def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
-    path, snapshots, has_places = f"/{resource.name}", data.snapshots, resource.coordinates is not None
-    parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
+    path, has_places = f"/{resource.name}", resource.coordinates is not None
+    endpoint = endpoint_of(path, lambda schema: QueryParser(schema.of(resource)), has_features=has_places)
 
-    def plan(call: Call) -> Plan:
-        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
-        dataset, common = data.for_call(call, formats=has_places)
-        if has_places and call.fields.prefers_geo_json:
-            representation = parameters.representation(dataset.version, common, GEO_JSON)
-            return Plan(representation, GeoJsonPage(table(dataset), parameters))
-        return Plan(parameters.representation(dataset.version, common), JsonPage(table(dataset), parameters))
+    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+        if representation.identity.links is UNSET:
+            return Plan(representation, partial(_json_page, table(dataset), query, raw))
+        return Plan(representation, partial(_feature_page, table(dataset), query, raw, representation.identity.links))
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)
@@ -116,6 +149,20 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     return ResourceRoute(path=path, plan=plan, describe=describe)
 
 
+def _json_page(table: Table, query: Query, raw: str) -> Answer:
+    found = page(table, query)
+    body = wrap(opening(query, found.total_count), found.rows, found.facets)
+    return Answer(body, headers=link_lines(page_link_base(raw), query, found.total_count))
+
+
+def _feature_page(table: Table, query: Query, raw: str, base: str) -> Answer:
+    """Return one page of a list as features; its links are in the body, too, where they begin with `base`."""
+    found = feature_page(table, query)
+    links = [PageLink(href, rel, GEO_JSON) for rel, href in page_links(base, query, found.total_count)]
+    body = wrap(page_opening(found.total_count, found.count, links), found.rows, found.facets)
+    return Answer(body, headers=link_lines(page_link_base(raw), query, found.total_count))
+
+
 def _pages(resource: Resource) -> tuple[Any, ...]:
     """Return the types of a page: of whole records, of records with distance, of some of their members."""
     page_of: Any = PaginatedResponse
@@ -124,15 +171,16 @@ def _pages(resource: Resource) -> tuple[Any, ...]:
 
 def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
-    parse = parser(path, lambda _: QueryParser())
+    endpoint = endpoint_of(path, lambda _: QueryParser())
 
-    def plan(call: Call) -> Plan:
-        parameters = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
-        dataset, common = data.for_call(call)
-        row = table(dataset).find(parameters.segment)
+    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
+        identifier = unquote(segment) if "%" in segment else segment
+        dataset, _, representation = data.read(endpoint, identifier, raw, fields)
+        row = table(dataset).find(identifier)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
-        return Plan(parameters.representation(dataset.version, common), JsonRecord(row))
+        # A copy of the row, so that nothing of an answer that is kept is known to the garbage collector.
+        return Plan(representation, partial(Answer, (bytes(row),)))
 
     def describe(schema: Schema) -> Operation:
         return Operation(

@@ -1,15 +1,17 @@
 """The operations that return whole results as files."""
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from operator import attrgetter
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from aiohttp import hdrs
 
 from service.background import background_threads
 from service.dataset import Dataset
-from service.engine.columns.selection import ScannedRows, Selection
+from service.engine.columns.row_budget import spend
+from service.engine.columns.selection import ScannedRows
 from service.engine.geography.distance_order import DistanceOrder
 from service.engine.results import WRITERS, Write
 from service.engine.select import ordered
@@ -19,51 +21,38 @@ from service.model.envelope import collection_of
 from service.model.operation import COUNT_HEADER, CSV, GEO_JSON, NDJSON, Operation
 from service.model.parameters import file_parameters_of
 from service.model.query import Query, QueryParser
-from service.model.records import COMPANIES, STORES, Resource
-from service.web.endpoints.pages import run_query
-from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData
-from service.web.http.header_fields import HeaderLines, header_lines
-from service.web.http.response import Stream
-from service.web.pipeline.long_queries import in_turn
-from service.web.pipeline.plan import Body, BodyFormat, Plan
-from service.web.pipeline.routes import Call, ResourceRoute, parser
+from service.model.records import COMPANIES, DISTANCE, STORES, Resource
+from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData, endpoint_of
+from service.web.http.header_fields import header_lines
+from service.web.http.request import RequestFields
+from service.web.http.response import Answer, Stream
+from service.web.pipeline.plan import QUERY_THREAD, Plan
+from service.web.pipeline.routes import ResourceRoute
 
 # Sorts many rows by distance, one query at a time: it takes memory.
 _SORTING: Final = background_threads(1, "sorting")
+# To sort a row by distance takes as long as to look at so many.
+_SORTED: Final = 8
 
 
-class WholeResult(BodyFormat, frozen=True, eq=False):
-    """All rows that answer a query, as a file."""
+def _file(resource: Resource, table: Table, query: Query, file_name: str, write: Write) -> Answer:
+    """Select all rows that answer a query. The stream holds the table, and writes them when it is read.
 
-    is_stream: ClassVar[bool] = True
-
-    resource: Resource
-    table: Table
-    query: Query
-    write: Write
-    file_name: str
-
-    async def body(self) -> Body:
-        """Select the rows. The stream holds the table, and writes them when it is read."""
-        order: Selection = await run_query(ordered, self.table, self.query)
-        if isinstance(order, ScannedRows):
-            order = await run_query(order.marked)
-        nbytes = 0
-        if isinstance(order, DistanceOrder):
-            order = await in_turn(_SORTING, order.listed)
-            nbytes = order.nbytes
-        pieces = self.write(self.resource, self.table, self.query, order)
-        return Body((), order.total, stream=Stream(pieces, nbytes))
-
-    def headers(self, total_count: int) -> HeaderLines:
-        """Return the number of records, by which a reader knows that it has them all, and the name of the file."""
-        return header_lines(
-            {
-                COUNT_HEADER: str(total_count),
-                hdrs.CONTENT_DISPOSITION: f'attachment; filename="{self.file_name}"',
-                hdrs.ACCEPT_RANGES: "none",
-            }
-        )
+    Its fields have the number of records, by which a reader knows that it has them all, and the name of the file.
+    """
+    order, nbytes = ordered(table, query), 0
+    if isinstance(order, ScannedRows):
+        order = order.marked()
+    elif isinstance(order, DistanceOrder):
+        spend(_SORTED * order.total)
+        order = order.listed()
+        nbytes = order.nbytes
+    fields = {
+        COUNT_HEADER: str(order.total),
+        hdrs.CONTENT_DISPOSITION: f'attachment; filename="{file_name}"',
+        hdrs.ACCEPT_RANGES: "none",
+    }
+    return Answer((), headers=header_lines(fields), stream=Stream(write(resource, table, query, order), nbytes))
 
 
 # The ending of the name of a file -> what it is, its media type, and what returns the type of its body.
@@ -85,14 +74,15 @@ def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
     file_name = f"{resource.name}.{ending}"
-    path, (form, media_type, body), snapshots = f"/{file_name}", _FORMS[ending], data.snapshots
-    parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
+    path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
+    endpoint = endpoint_of(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
 
-    def plan(call: Call) -> Plan:
-        parameters = parse(snapshots.schema, "", call.query, call.fields.is_strict)
-        dataset, common = data.for_call(call)
-        result = WholeResult(dataset.schema.of(resource), table(dataset), parameters.query, WRITERS[ending], file_name)
-        return Plan(parameters.representation(dataset.version, common), result)
+    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+        served = dataset.schema.of(resource)
+        make = partial(_file, served, table(dataset), query, file_name, WRITERS[ending])
+        threads = _SORTING if query.sort_by == DISTANCE else QUERY_THREAD
+        return Plan(representation, make, is_stream=True, threads=threads)
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)

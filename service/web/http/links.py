@@ -26,7 +26,7 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
             room -= len(encoded) + len(_SEPARATOR)
             if len(listed) == MAX_IGNORED:
                 break
-    return header_lines({IGNORED_HEADER: _SEPARATOR.join(listed)}) if listed else ""
+    return f"{IGNORED_HEADER}: {_SEPARATOR.join(listed)}{LINE_END}" if listed else ""
 
 
 _PAGE_NUM: Final = "page_num"
@@ -38,21 +38,25 @@ _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 # A query of these only is one of a URI, and has no escapes.
-_PLAIN: Final = re.compile("[-._~!$&'()*,;=:@/?0-9A-Za-z]*")
+_CHARACTERS: Final = "[-._~!$'()*,;:@/?0-9A-Za-z]"
+_PLAIN: Final = re.compile(f"(?:{_CHARACTERS}|[&=])*")
+# Such a query without empty pairs and page numbers, which is the same in a link.
+_PAIR: Final = f"(?!{_PAGE_NUM}[=&]|{_PAGE_NUM}$){_CHARACTERS}(?:{_CHARACTERS}|=)*+"
+_SAME: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*+")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
-def page_link_base(query: str) -> str:
+def page_link_base(query: str, path: str = "") -> str:
     """Return the link to a page up to its number: a relative reference that is only a query.
 
-    It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2).
+    It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2). A link in a body is an absolute
+    path, without a key by mistake.
     """
-    return _base(query, _PAGE_NUM)
-
-
-def body_link_base(path: str, query: str) -> str:
-    """Return the link in a body to a page up to its number: an absolute path, without a key by mistake."""
-    return path + _base(query, _PAGE_NUM, _KEY)
+    if path:
+        kept = _uri_query(query, (_PAGE_NUM, _KEY))
+    else:
+        kept = query if _SAME.fullmatch(query) else _uri_query(query, (_PAGE_NUM,))
+    return f"{path}?{kept}&{_PAGE_NUM}=" if kept else f"{path}?{_PAGE_NUM}="
 
 
 def page_links(base: str, query: Query, total_count: int) -> Iterator[tuple[str, str]]:
@@ -73,11 +77,6 @@ def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
     previous_link = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
     comma = next_link and ", "
     return f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"{LINE_END}'
-
-
-def _base(query: str, *without: str) -> str:
-    kept = _uri_query(query, without)
-    return f"?{kept}&{_PAGE_NUM}=" if kept else f"?{_PAGE_NUM}="
 
 
 def _uri_query(query: str, without: Sequence[str]) -> str:

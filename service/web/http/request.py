@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from operator import methodcaller
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -21,16 +20,16 @@ from service.web.http.header_fields import LINE_END, PREFER, bounded_fields, is_
 # The characters of a target that need no escape; the others are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
-_DIVIDE: Final = methodcaller("partition", "=")
-
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    pairs = [(name, value) for name, equals, value in map(_DIVIDE, query.split("&")) if name or equals]
-    if "%" in query or "+" in query:
-        return [(_decoded(name), _decoded(value)) for name, value in pairs]
+    pairs, escaped = list[tuple[str, str]](), "%" in query or "+" in query
+    for pair in query.split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            pairs.append((_decoded(name), _decoded(value)) if escaped else (name, value))
     return pairs
 
 

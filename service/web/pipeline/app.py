@@ -2,16 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import hdrs
 
+from service.access.token_bucket import Rate
 from service.model.errors import (
     InternalServerError,
     MethodNotAllowed,
@@ -31,7 +32,6 @@ from service.web.http.request import Request, RequestFields, without_trailing_sl
 from service.web.http.response import Answer, Response, error_answer
 from service.web.pipeline.auth import Authenticate, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
-from service.web.pipeline.long_queries import current_key
 from service.web.pipeline.observer import Exchange, Observer
 from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
@@ -76,26 +76,42 @@ class App:
         self.memory_used = 0.0
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
-    async def __call__(self, request: Request) -> Response:
-        """Answer a request. Raises nothing but the cancellation of the request."""
+    def __call__(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        """Answer a request at once, or return the coroutine of a response that has to wait.
+
+        Neither raises anything but the cancellation of the request.
+        """
         started = perf_counter()
-        fields, method, path = request.fields, request.method, request.path
+        fields, path = request.fields, request.path
         route, segment = self._routes.find(path)
         name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
-        exchange = Exchange(self._request_id(fields.request_id), name, protected, method, path, fields, request.remote)
-        closes = False
+        request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
+        exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote)
         try:
-            answer = await self._answer(request, route, segment, exchange)
-        except RequestError as error:
-            answer, closes = self._error_answer(error, fields, protected=protected), error.closes
-            error.__traceback__ = None  # which would make a cycle
+            answer = self._answer(request, route, segment, exchange)
+        except Exception as error:  # noqa: BLE001 - as below
+            return self._failed(exchange, error, started)
+        if isinstance(answer, Answer):
+            return self._respond(exchange, answer, started)
+        return self._later(exchange, answer, started)
+
+    async def _later(self, exchange: Exchange, coming: Coroutine[Any, Any, Answer], started: float) -> Response:
+        try:
+            answer = await coming
         except asyncio.CancelledError:
             self._ended(exchange, Answer((), status=ABANDONED), started)
             raise
-        except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
-            _log.exception("request %s to %s failed", exchange.request_id, name)
-            answer = self._error_answer(InternalServerError(), fields, protected=protected)
-        return self._respond(exchange, answer, started, closes=closes)
+        except Exception as error:  # noqa: BLE001 - the client gets a 500 and the log the traceback
+            return self._failed(exchange, error, started)
+        return self._respond(exchange, answer, started)
+
+    def _failed(self, exchange: Exchange, error: Exception, started: float) -> Response:
+        if not isinstance(error, RequestError):
+            _log.error("request %s to %s failed", exchange.request_id, exchange.route, exc_info=error)
+        failure = error if isinstance(error, RequestError) else InternalServerError()
+        answer = self._error_answer(failure, exchange.fields, protected=exchange.protected)
+        error.__traceback__ = None  # which would make a cycle
+        return self._respond(exchange, answer, started, closes=failure.closes)
 
     def from_cache(self, line: bytes, fields: RequestFields, remote: str | None) -> Response | None:
         """Answer a repeated request from the cache; None on a miss.
@@ -104,10 +120,10 @@ class App:
         miss, and takes the steps of any other request.
         """
         started = perf_counter()
+        cached = self._cache.data.get(line + fields.wanted)
+        if cached is None:
+            return None
         try:
-            cached = self._cache.get(line, fields)
-            if cached is None or self.memory_used > FILES_SHARE:
-                return None
             principal = self._authenticate(fields)
             answer = cached.answer(fields) if principal.rate is None else None
         except RequestError:
@@ -115,20 +131,14 @@ class App:
         if answer is None:
             return None
         self.traffic.count(ANSWER_HIT)
-        exchange = Exchange(
-            self._request_id(fields.request_id),
-            cached.route,
-            True,
-            hdrs.METH_GET,
-            cached.path,
-            fields,
-            remote,
-            principal,
-        )
+        request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
+        exchange = Exchange(request_id, cached.route, True, hdrs.METH_GET, cached.path, fields, remote, principal)
         return self._respond(exchange, answer, started)
 
     def _respond(self, exchange: Exchange, answer: Answer, started: float, *, closes: bool = False) -> Response:
-        """Record an answer, and return the response with it."""
+        """Record an answer, and return the response with it; not of a long one while memory is short."""
+        if self.memory_used > FILES_SHARE and exchange.protected:
+            answer = self._within_memory(answer, exchange.fields)
         seconds, fields = perf_counter() - started, exchange.fields
         if answer.stream is None or exchange.method == hdrs.METH_HEAD:
             self._observer.answered(exchange, answer, seconds)
@@ -147,8 +157,10 @@ class App:
         """Record an answer when its stream or its request has ended."""
         self._observer.answered(exchange, answer, perf_counter() - started)
 
-    async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
-        """Take the steps from a request to its answer. Raises `RequestError`."""
+    def _answer(
+        self, request: Request, route: Route | None, segment: str, exchange: Exchange
+    ) -> Answer | Coroutine[Any, Any, Answer]:
+        """Take the steps from a request to its answer, or to the coroutine of one that waits. Raises `RequestError`."""
         fields = request.fields
         if request.error is not None:
             raise request.error
@@ -156,22 +168,32 @@ class App:
             return self._redirect(request.path, request.query)
         if request.method not in _METHODS:
             return self._preflight(request)
-        if route.protected:
-            exchange.principal = principal = self._authenticate(fields)
-            if principal.rate is not None:
-                exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
-            current_key.set(principal.name if self._needs_key else None)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
-        answer = await self._cache.answer(route, segment, request)
-        if self.memory_used > FILES_SHARE and route.protected:
-            self._check_memory(answer)
-        return answer
+        if not route.protected:
+            return self._cache.answer(route, segment, request)
+        exchange.principal = principal = self._authenticate(fields)
+        key_name = principal.name if self._needs_key else None
+        if principal.rate is not None:
+            return self._limited(
+                principal.rate, exchange, partial(self._cache.answer, route, segment, request, key_name)
+            )
+        return self._cache.answer(route, segment, request, key_name)
 
-    def _check_memory(self, answer: Answer) -> None:
-        """Raise `ServiceUnavailable` if connections hold too much memory for an answer, which they may hold as well."""
+    async def _limited(
+        self, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Coroutine[Any, Any, Answer]]
+    ) -> Answer:
+        """Return an answer, once the rate limit of a key allows its request."""
+        name = "" if exchange.principal is None else exchange.principal.name
+        exchange.rate_limit = await self._rate_limits.check(name, rate)
+        made = answer()
+        return made if isinstance(made, Answer) else await made
+
+    def _within_memory(self, answer: Answer, fields: RequestFields) -> Answer:
+        """Return an answer, or an error if connections hold too much memory for it, which they may hold as well."""
         if answer.stream is not None or (self.memory_used > 1 and answer.length > SHORT_BYTES):
-            raise ServiceUnavailable(_OVERLOADED)
+            return self._error_answer(ServiceUnavailable(_OVERLOADED), fields, protected=True)
+        return answer
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
@@ -194,12 +216,8 @@ class App:
         """Close the connections to the store of rate limits."""
         await self._rate_limits.close()
 
-    def _request_id(self, received: str | None) -> str:
-        """Return the identifier that a request has, or a new one."""
-        return received or f"{self._run}-{next(self._numbers):x}"
-
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
-        request_id = self._request_id(None)
+        request_id = f"{self._run}-{next(self._numbers):x}"
         self._observer.malformed(answer, client=client, request_id=request_id)
         headers = f"{_REQUEST_ID}{request_id}{LINE_END}{self._cors.lines(answer.vary, None)}"
         return Response(answer, headers, closes=True)

@@ -1,24 +1,24 @@
-"""The plan of an answer: its identity, entity tags and headers; and its body, made and encoded."""
+"""The plan of an answer: its identity, entity tags and headers; and what makes its body, at once or in a thread."""
 
 import asyncio
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import ClassVar, Final
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.background import background_threads
-from service.model.errors import PreconditionFailed
+from service.model.errors import PreconditionFailed, TooManyLongQueries
 from service.model.operation import JSON
 from service.model.query import Query
 from service.web.http.conditional import evaluate_conditions
-from service.web.http.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
+from service.web.http.content_coding import IDENTITY, MIN_BYTES, Coding
 from service.web.http.header_fields import LINE_END, HeaderLines
 from service.web.http.request import RequestFields
-from service.web.http.response import Answer, Stream
+from service.web.http.response import Answer
 
 # Increment it when a release changes the body of an otherwise equal identity.
 OUTPUT: Final = 3
@@ -31,7 +31,7 @@ class Identity(msgspec.Struct, frozen=True, gc=False):
     """Everything that the body of a 200 depends on, except its content coding: equal identities, equal bodies.
 
     operation   the path of the operation, as OpenAPI writes it
-    parameters  the normalized query, or the decoded path segment, or "" if the operation takes neither
+    parameters  the query, or the decoded path segment, or "" if the operation takes neither
     version     of the data, or the digest of a document
     media_type  of the body
     output      number of the software's output format
@@ -56,42 +56,6 @@ def entity_tag(identity: Identity, coding: Coding) -> str:
     return blake2b(text, digest_size=_TAG_BYTES).hexdigest()
 
 
-_NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
-
-
-class Body(msgspec.Struct, frozen=True, gc=False):
-    """A body, in pieces or as a stream, in a content coding; of rows, also the number of all that match."""
-
-    pieces: Sequence[bytes | memoryview]
-    total_count: int = 0
-    coding: Coding = IDENTITY
-    stream: Stream | None = None
-
-    @property
-    def length(self) -> int:
-        """The length of the body in bytes."""
-        return sum(map(len, self.pieces))
-
-
-class BodyFormat(msgspec.Struct, frozen=True, eq=False):
-    """Makes the body of one plan from its rows, clusters or document.
-
-    is_stream  whether the body is made while it is sent: it is encoded in any accepted coding, and not cached
-    may_fail   whether the body may raise: an error comes before any condition (RFC 9110 section 13.2.1)
-    """
-
-    is_stream: ClassVar[bool] = False
-    may_fail: ClassVar[bool] = False
-
-    @abstractmethod
-    async def body(self) -> Body:
-        """Make the body, in a thread if it takes long. Raises `RequestError`."""
-
-    def headers(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages and streams have any
-        """Return the fields of a 200 that only this format has."""
-        return ""
-
-
 class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The header fields that the answers from one data set share.
 
@@ -105,98 +69,147 @@ class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     modified: int | None = None
 
 
-class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """What is known of an answer without its body (RFC 9110 section 3.2).
+_NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
 
-    identity  determines the body, but for its content coding
-    ignored   the field of parameters that were ignored
+
+class Representation(msgspec.Struct, eq=False, gc=False):
+    """What is known of an answer without its body (RFC 9110 section 3.2); with `ok`, an answer that is kept.
+
+    identity   determines the body, but for its content coding
+    ignored    the field of parameters that were ignored
+    route      the name of the route, for counters and logs
+    path       the path of the request
+    tag        the entity tag of the 200; None if its coding depends on a length that is not known
+    ok         the 200; None if the request only got a 304
+    _tags      the tags in the content codings that the request accepts; empty until a request has a condition
+    _known     the last 304, and the tag in it
     """
 
     identity: Identity
     common: CommonHeaders
     ignored: HeaderLines = ""
-    _tags: dict[str, str] = {}  # by content coding: each is a digest, and computed once
-    _not_modified: dict[str, Answer] = {}  # by tag
-
-    def tag(self, coding: Coding) -> str:
-        """Return the entity tag of the answer in a content coding."""
-        tag = self._tags.get(coding.token)
-        if tag is None:
-            tag = self._tags[coding.token] = entity_tag(self.identity, coding)
-        return tag
+    route: str = ""
+    path: str = ""
+    tag: str | None = None
+    ok: Answer | None = None
+    _tags: tuple[str, ...] = ()
+    _known: Answer | None = None
+    _known_tag: str = ""
 
     def tags(self, codings: Sequence[Coding]) -> Sequence[str]:
-        """Return the entity tags of the answer in some content codings."""
-        return tuple(map(self.tag, codings))
+        """Return the entity tags of the answer in the content codings of the requests for it."""
+        if not self._tags:
+            self._tags = tuple([entity_tag(self.identity, coding) for coding in codings])
+        return self._tags
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag, which is one of ours."""
-        answer = self._not_modified.get(tag)
-        if answer is None:
+        if self._known is None or self._known_tag != tag:
             headers = f'ETag: "{tag}"{LINE_END}{self.common.headers}{self.ignored}'
-            answer = Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
-            self._not_modified[tag] = answer
-        return answer
+            self._known, self._known_tag = Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary), tag
+        return self._known
+
+    def answer(self, fields: RequestFields) -> Answer | None:
+        """Return the answer to a request; None if it has to be made. Raises `PreconditionFailed`."""
+        if fields.is_conditional:
+            tag = evaluate_conditions(fields.all, self.tags(fields.codings), self.common.modified)
+            if tag is not None:
+                matched = tag or self.tag
+                return None if matched is None else self.not_modified(matched)
+        return self.ok
+
+
+# One query at a time, because queries take memory. NumPy releases the GIL meanwhile.
+QUERY_THREAD: Final = background_threads(1, "engine")
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
-    """What will be answered; `format` makes the body."""
+    """What will be answered.
+
+    make       makes the body in no content coding, with the fields that only this kind of answer has; raises
+               `RequestError`, or `OverBudget` for a query that has to run in a thread
+    is_stream  whether the body is made while it is sent: it is encoded in any accepted coding, and not cached
+    may_fail   whether `make` may raise: an error comes before any condition (RFC 9110 section 13.2.1)
+    threads    run a long query
+    """
 
     representation: Representation
-    format: BodyFormat
+    make: Callable[[], Answer]
+    is_stream: bool = False
+    may_fail: bool = False
+    threads: Executor = QUERY_THREAD
 
-    def ok(self, body: Body) -> Answer:
-        """Return the 200 with its body."""
-        representation, common = self.representation, self.representation.common
-        headers = (
-            f'ETag: "{representation.tag(body.coding)}"{LINE_END}{body.coding.lines}'
-            f"{common.headers}{representation.ignored}{self.format.headers(body.total_count)}"
+    def evaluated(self, fields: RequestFields) -> Answer:
+        """Return the 304 if the client has the representation, else the body. Raises `PreconditionFailed`.
+
+        The body is made only if the client does not name the tag, and the body may fail or its length decides the
+        coding.
+        """
+        codings, representation = fields.codings, self.representation
+        tags = representation.tags(codings)
+        try:
+            tag = evaluate_conditions(fields.all, tags, representation.common.modified)
+        except PreconditionFailed:
+            if self.may_fail:
+                self.make()
+            raise
+        if tag is None:
+            return self.make()
+        if not tag:
+            known = self.is_stream or (codings[0] is IDENTITY and not self.may_fail)
+            tag = tags[0 if known else codings.index(self.coding(self.make(), codings))]
+        representation.tag = tag if len(codings) == 1 else None
+        return representation.not_modified(tag)
+
+    def coding(self, answer: Answer, codings: Sequence[Coding]) -> Coding:
+        """Return the content coding of a body: of a short one that needs none if the client accepts that."""
+        if self.is_stream or codings[0] is IDENTITY or answer.length >= MIN_BYTES or IDENTITY not in codings:
+            return codings[0]
+        return IDENTITY
+
+    def finish(self, answer: Answer, coding: Coding) -> Answer:
+        """Return the 200 of a body, in a content coding."""
+        representation = self.representation
+        common, tag = representation.common, entity_tag(representation.identity, coding)
+        if coding is not IDENTITY:
+            if answer.stream is None:
+                answer.pieces = (coding.encode(b"".join(answer.pieces)),)
+            else:
+                answer.stream = answer.stream.map(coding.encode_pieces, coding.part_encoder_bytes)
+        answer.media_type, answer.vary = representation.identity.media_type, common.vary
+        answer.headers = (
+            f'ETag: "{tag}"{LINE_END}{coding.lines}{common.headers}{representation.ignored}{answer.headers}'
         )
-        media_type = representation.identity.media_type
-        return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)
+        representation.tag, representation.ok = tag, answer
+        return answer
 
 
-# A pool of its own, so that encoding long bodies does not delay a reload.
-_THREADS: Final = background_threads(2, "encoding")
+# At most this many queries wait for a thread or run there: in a process, and of one key. More would not be answered in
+# time.
+MOST = 64
+MOST_OF_A_KEY = 4
+
+_keys: Final = list[str | None]()  # of the queries that wait or run
 
 
-async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
-    """Return the body of a plan in one of the accepted codings. A long one is encoded in a thread."""
-    body = await plan.format.body()
-    coding = codings[0] if plan.format.is_stream else _choose(codings, body)
-    if coding is IDENTITY:
-        return body
-    if body.stream is not None:
-        stream = body.stream.map(coding.encode_pieces, coding.part_encoder_bytes)
-        return msgspec.structs.replace(body, coding=coding, stream=stream)
-    if body.length <= INLINE_BYTES:
-        return _encode(body, coding)
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, _encode, body, coding)
+async def in_turn(threads: Executor, query: Callable[[], Answer], key: str | None) -> Answer:
+    """Run a long query in one of some threads, unless its request is cancelled before it begins.
 
-
-async def unchanged(plan: Plan, fields: RequestFields) -> str | None:
-    """Return the tag of a plan's 304 if the client has its representation, else None. Raises `PreconditionFailed`.
-
-    The body is made only if the client does not name the tag, and the body may fail or its length decides the coding.
+    `key` is the name of the client's key; None without keys, when clients cannot be told apart: behind a proxy they
+    share an address. Raises `TooManyLongQueries`.
     """
-    codings, representation = fields.codings, plan.representation
-    tags = representation.tags(codings)
+    if len(_keys) >= MOST or (key is not None and _keys.count(key) >= MOST_OF_A_KEY):
+        raise TooManyLongQueries
+    _keys.append(key)
     try:
-        tag = evaluate_conditions(fields.all, tags, representation.common.modified)
-    except PreconditionFailed:
-        if plan.format.may_fail:
-            await plan.format.body()
-        raise
-    if tag != "":
-        return tag
-    if plan.format.is_stream or (codings[0] is IDENTITY and not plan.format.may_fail):
-        return tags[0]
-    return tags[codings.index(_choose(codings, await plan.format.body()))]
+        return await asyncio.get_running_loop().run_in_executor(threads, _without_stop, query)
+    finally:
+        _keys.remove(key)
 
 
-def _choose(codings: Sequence[Coding], body: Body) -> Coding:
-    return IDENTITY if body.length < MIN_BYTES and IDENTITY in codings else codings[0]
-
-
-def _encode(body: Body, coding: Coding) -> Body:
-    return Body((coding.encode(b"".join(body.pieces)),), body.total_count, coding)
+def _without_stop(query: Callable[[], Answer]) -> Answer:
+    """Return what a function returns. Raises `RuntimeError` for a `StopIteration`, which no future passes on."""
+    try:
+        return query()
+    except StopIteration as error:
+        raise RuntimeError("a query raised StopIteration") from error

@@ -1,66 +1,46 @@
 """The response cache."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from http import HTTPStatus
+from time import perf_counter
+from typing import Any, Final, TypeAlias
 
-import msgspec
 from aiohttp import hdrs
 
+from service.background import background_threads
 from service.engine.columns.bounded_cache import BoundedCache
-from service.publishing.snapshot import SnapshotHolder
-from service.web.http.conditional import evaluate_conditions
+from service.engine.columns.row_budget import OverBudget, within_budget
+from service.publishing.snapshot import Snapshot, SnapshotHolder
+from service.web.http.content_coding import IDENTITY, INLINE_BYTES
 from service.web.http.request import Request, RequestFields
 from service.web.http.response import Answer, held_bytes
 from service.web.pipeline.counters import Event
-from service.web.pipeline.plan import Representation, encoded_body, unchanged
-from service.web.pipeline.routes import Call, ResourceRoute
+from service.web.pipeline.plan import Plan, Representation, in_turn
+from service.web.pipeline.routes import ResourceRoute
 
 # Documents have a cache of their own: anyone may request them, so they must not evict data or be evicted by it.
 _DOCUMENT_BYTES: Final = 8 << 20
 # Memory of the objects of an entry without their texts, and of a character of the request in its links and values.
 _OVERHEAD_BYTES: Final = 4096
 _CHARACTER_BYTES: Final = 16
+# An answer that took so long, in seconds, is kept at once, others when they are requested again: most never are.
+_LONG: Final = 0.001
+_OK: Final = HTTPStatus.OK.value
+# Hashes of requests that were sent once, so many that their set takes a megabyte.
+_MOST_ONCE: Final = 1 << 14
 
 # To look a member of an enumeration up in its class takes six times as long.
-ANSWER_HIT: Final = Event.ANSWER_HIT
+ANSWER_HIT, _MISS = Event.ANSWER_HIT, Event.ANSWER_MISS
+
+# A pool of its own, so that encoding long bodies does not delay a reload.
+_THREADS: Final = background_threads(2, "encoding")
 
 # All that an answer depends on except the snapshot, as lines: the request line (of a HEAD: that of its GET), or the
 # path of a document; then `RequestFields.wanted`. Not a pair, which the garbage collector would traverse.
 _Key: TypeAlias = bytes
-
-
-class CachedResponse(msgspec.Struct, eq=False, gc=False):
-    """A cached answer, and what evaluates the conditions of the next request for it.
-
-    route  the name of the route, for counters and logs
-    path   the path of the request
-    tag    the entity tag of the 200; None if its coding depends on a length that is not known
-    ok     the 200; None if the request only got a 304
-    _tags  the tags in the content codings that the request accepts; empty until a request has a condition
-    """
-
-    route: str
-    path: str
-    representation: Representation
-    tag: str | None
-    ok: Answer | None
-    _tags: Sequence[str] = ()
-
-    def answer(self, fields: RequestFields) -> Answer | None:
-        """Return the answer to a request; None if it has to be made. Raises `PreconditionFailed`."""
-        if fields.is_conditional:
-            if not self._tags:
-                self._tags = self.representation.tags(fields.codings)
-            tag = evaluate_conditions(fields.all, self._tags, self.representation.common.modified)
-            if tag is not None:
-                matched = tag or self.tag
-                return None if matched is None else self.representation.not_modified(matched)
-        return self.ok
-
-    @property
-    def nbytes(self) -> int:
-        """Its memory in bytes, except what depends on the length of the request."""
-        return _OVERHEAD_BYTES + (0 if self.ok is None else held_bytes(self.ok.pieces))
+_Cache: TypeAlias = BoundedCache[_Key, Representation]
 
 
 class ResponseCache:
@@ -68,41 +48,79 @@ class ResponseCache:
 
     def __init__(self, snapshots: SnapshotHolder, max_bytes: int, count: Callable[[Event], None]) -> None:
         self._snapshots, self._count = snapshots, count
-        self._data = BoundedCache[_Key, CachedResponse](max_bytes)
-        self._documents = BoundedCache[_Key, CachedResponse](_DOCUMENT_BYTES)
-        snapshots.caches += (self._data, self._documents)
+        self.data: _Cache = BoundedCache(max_bytes)
+        self._documents: _Cache = BoundedCache(_DOCUMENT_BYTES)
+        self._once: set[int] = set()  # hashes of keys: two that are equal by chance only mean that one is kept at once
+        snapshots.caches += (self.data, self._documents)
 
-    def get(self, line: bytes, fields: RequestFields) -> CachedResponse | None:
-        """Look up the answer to a GET of data by its line and header fields."""
-        return self._data.get(line + fields.wanted)
+    def answer(
+        self, route: ResourceRoute, segment: str, request: Request, key_name: str | None = None
+    ) -> Answer | Coroutine[Any, Any, Answer]:
+        """Return the answer to a request to a route, or the coroutine of one that has to wait. Raises `RequestError`.
 
-    async def answer(self, route: ResourceRoute, segment: str, request: Request) -> Answer:
-        """Return the answer to a request to a route. Raises `RequestError`."""
-        fields = request.fields
+        `key_name` is the name of the client's key, if there are any.
+        """
+        started, fields = perf_counter(), request.fields
         if route.protected:
             line = request.line if request.method == hdrs.METH_GET else _as_get(request)
-            cache, key = self._data, line + fields.wanted
+            cache, key = self.data, line + fields.wanted
         else:  # a document has no parameters
             cache, key = self._documents, route.path.encode() + fields.wanted
         cached = cache.get(key)
         if cached is not None and (answer := cached.answer(fields)) is not None:
             self._count(ANSWER_HIT)
             return answer
-        self._count(Event.ANSWER_MISS)
-        snapshot, codings = self._snapshots.current, fields.codings
-        plan = route.plan(Call(segment, request.query, fields))
-        if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
-            answer, ok = plan.representation.not_modified(tag), None
-            known_tag = tag if len(codings) == 1 else None
+        self._count(_MISS)
+        snapshot = self._snapshots.current
+        plan = route.plan(segment, request.query, fields)
+        plan.representation.route, plan.representation.path = route.name, request.path
+        make = partial(plan.evaluated, fields) if fields.is_conditional else plan.make
+        try:
+            made = within_budget(make)
+        except OverBudget:
+            made = None  # awaiting here would make it the context of an error, and a cycle with this frame
+        coding = fields.codings[0]
+        if made is None or (coding is not IDENTITY and made.length > INLINE_BYTES):
+            keep = partial(self._keep, cache, key, snapshot, plan)
+            return self._wait(plan, fields, made or make, key_name, keep)
+        if made.status == _OK:
+            coding = plan.coding(made, fields.codings)
+            plan.finish(made, coding)
+        seen, once = hash(key), self._once
+        if seen in once or coding is not IDENTITY or cache is self._documents or perf_counter() - started > _LONG:
+            self._keep(cache, key, snapshot, plan)
         else:
-            body = await encoded_body(plan, codings)
-            answer = ok = plan.ok(body)
-            known_tag = plan.representation.tag(body.coding)
-        # The snapshot may have been swapped while the body was made.
-        if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = CachedResponse(route.name, request.path, plan.representation, known_tag, ok)
-            cache.put(key, entry, entry.nbytes + _CHARACTER_BYTES * len(key))
-        return answer
+            if len(once) >= _MOST_ONCE:
+                once.clear()
+            once.add(seen)
+        return made
+
+    async def _wait(
+        self,
+        plan: Plan,
+        fields: RequestFields,
+        made: Answer | Callable[[], Answer],
+        key_name: str | None,
+        keep: Callable[[], None],
+    ) -> Answer:
+        """Return an answer that is made, encoded or both in a thread, and keep it."""
+        if not isinstance(made, Answer):
+            made = await in_turn(plan.threads, made, key_name)
+        if made.status == _OK:
+            coding = plan.coding(made, fields.codings)
+            if coding is IDENTITY or made.length <= INLINE_BYTES:  # of a stream nothing is made yet
+                plan.finish(made, coding)
+            else:
+                await asyncio.get_running_loop().run_in_executor(_THREADS, plan.finish, made, coding)
+        keep()
+        return made
+
+    def _keep(self, cache: _Cache, key: _Key, snapshot: Snapshot | None, plan: Plan) -> None:
+        """Keep an answer, unless it is a stream or the snapshot was swapped while it was made."""
+        if not plan.is_stream and self._snapshots.current is snapshot:
+            kept = plan.representation
+            held = 0 if kept.ok is None else held_bytes(kept.ok.pieces)
+            cache.put(key, kept, _OVERHEAD_BYTES + held + _CHARACTER_BYTES * len(key))
 
 
 def _as_get(request: Request) -> bytes:

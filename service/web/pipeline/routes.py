@@ -1,36 +1,19 @@
-"""Routes: what answers a path, and how its parameters are parsed."""
+"""Routes: what answers a path."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
-from msgspec import UNSET
 
 from service.model.attributes import NO_ATTRIBUTES, Schema
-from service.model.operation import JSON, Operation
-from service.model.query import Query, QueryParser
-from service.web.http.header_fields import HeaderLines
-from service.web.http.links import body_link_base, ignored_parameter_lines
-from service.web.http.request import RequestFields, query_pairs
+from service.model.operation import Operation
+from service.web.http.request import RequestFields
 from service.web.http.response import Answer
-from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
+from service.web.pipeline.plan import Plan
 
 _ANY: Final = "{}"
-
-
-class Call(msgspec.Struct, frozen=True, gc=False):
-    """A request to a route.
-
-    segment  raw value of the route's path parameter: it is not decoded for clients without a key
-    query    raw query string
-    fields   header fields
-    """
-
-    segment: str
-    query: str
-    fields: RequestFields
 
 
 class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -62,9 +45,13 @@ class AnswerRoute(_Path, frozen=True, kw_only=True):
 
 
 class ResourceRoute(_Path, frozen=True, kw_only=True):
-    """The path of a resource: a function returns the plan of the answer to a call. Raises `RequestError`."""
+    """The path of a resource: a function returns the plan of an answer. Raises `RequestError`.
 
-    plan: Callable[[Call], Plan]
+    It gets the raw value of the path parameter, which is not decoded for clients without a key, the raw query string
+    and the header fields.
+    """
+
+    plan: Callable[[str, str, RequestFields], Plan]
 
 
 Route: TypeAlias = AnswerRoute | ResourceRoute
@@ -124,50 +111,3 @@ class Routes:
 
 def _pattern(path: str) -> tuple[Any, ...]:
     return tuple(_ANY if segment.startswith("{") else segment for segment in path.removeprefix("/").split("/"))
-
-
-# The data set that is served, and the one that requests still read.
-_SCHEMAS: Final = 2
-
-
-class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """The path segment, decoded, and the query of a request to an operation, whose query string was `raw`.
-
-    ignored  the field of the unknown parameters
-    """
-
-    operation: str
-    segment: str
-    raw: str
-    query: Query
-    media_type: str = JSON
-    ignored: HeaderLines = ""
-
-    def representation(self, version: str, common: CommonHeaders, media_type: str = "") -> Representation:
-        """Return the representation from the data of a version, in another media type than the default."""
-        media_type = media_type or self.media_type
-        links = UNSET if media_type == self.media_type else body_link_base(self.operation, self.raw)
-        parameters = self.segment or self.query.normalized
-        return Representation(
-            Identity(self.operation, parameters, version, media_type, links=links), common, self.ignored
-        )
-
-
-# Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names
-# are errors. Raises UnprocessableContent.
-Parse: TypeAlias = Callable[[Schema, str, str, bool], RequestParameters]
-
-
-def parser(operation: str, make: Callable[[Schema], QueryParser], media_type: str = JSON) -> Parse:
-    """Return the parser of the parameters of an operation with responses of a media type."""
-    reader_of = lru_cache(_SCHEMAS)(make)
-
-    def parse(schema: Schema, segment: str, raw: str, strict: bool) -> RequestParameters:  # noqa: FBT001 - of a request
-        reader, pairs = reader_of(schema), query_pairs(raw)
-        query = reader.parse(pairs, strict=strict)
-        unknown = reader.unknown(pairs)
-        ignored = ignored_parameter_lines(unknown) if unknown else ""
-        decoded = unquote(segment) if "%" in segment else segment
-        return RequestParameters(operation, decoded, raw, query, media_type, ignored)
-
-    return parse

@@ -44,7 +44,8 @@ class GatedApp(App):
     async def __call__(self, request: Request) -> Response:
         self.called.set()
         await self.gate.wait()
-        return await super().__call__(request)
+        response = super().__call__(request)
+        return response if isinstance(response, Response) else await response
 
 
 class Wire(asyncio.Transport):

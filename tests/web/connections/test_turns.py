@@ -113,7 +113,9 @@ class RecordingApp(App):
         self.answered: list[bool] = []
 
     async def __call__(self, request: Request) -> Response:
-        response = await super().__call__(request)
+        response = super().__call__(request)
+        if not isinstance(response, Response):
+            response = await response
         self.answered.append(response.authenticated)
         return response
 
