@@ -131,7 +131,9 @@ class QueryParser:
         `strict` rejects unknown names (RFC 7240, `handling`). Raises `UnprocessableContent` with all errors: those of
         known parameters in their order, then the unknown names.
         """
-        known, given, unknown = self._known, dict[str, list[str]](), dict[str, None]()
+        known = self._known
+        given: dict[str, list[str]] = {}
+        unknown: dict[str, None] = {}
         for name, value in pairs:
             parameter = known.get(name)
             if parameter is None:
@@ -155,7 +157,9 @@ class QueryParser:
         self, given: Mapping[str, Sequence[str]]
     ) -> tuple[list[Filter], dict[str, Any], dict[str, ValidationError]]:
         """Return filters, other members of the query, and errors, by the names of parameters."""
-        filters, values, invalid = list[Filter](), dict[str, Any](), dict[str, ValidationError]()
+        filters: list[Filter] = []
+        values: dict[str, Any] = {}
+        invalid: dict[str, ValidationError] = {}
         parameters = self._known if "near" in given else self._known_without_near
         for name, texts in given.items():
             parameter, single = parameters[name], len(texts) == 1

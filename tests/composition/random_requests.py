@@ -23,7 +23,7 @@ from tests.composition.ledger import Ledger
 from tests.composition.questions import Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.request import Request
-from tests.composition.target import Target, write
+from tests.composition.target import write
 
 # Key -> weight; the empty text is an empty field.
 KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
@@ -65,12 +65,17 @@ class Context(msgspec.Struct, frozen=True):
     editions: Sequence[Edition]
     dates: Sequence[int]
     ledger: Ledger
-    targets: list[Target]
+    sent: list[Request]
 
 
 # How often a target is sent again to the byte, perhaps after a reload: caches have it. One of how many.
 _AGAIN: Final = 0.25
 _RECENT_TARGETS: Final = 400
+# How often one of the last requests is sent again with the fields that select its response: a third is sent three times
+# or more, because responses are kept at their second request.
+_ALIKE: Final = 0.5
+_LAST: Final = 4
+_SELECTING: Final = ("Accept", "Accept-Encoding", "Prefer")
 # How many of the dates of data are still named in conditions.
 _RECENT: Final = 4
 
@@ -136,9 +141,14 @@ BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
 
 def random_request(draws: RandomDraws, seen: Context) -> Request:
     """Return a random request."""
-    again = draws.happens(_AGAIN) and seen.targets
-    target = draws.one(seen.targets[-_RECENT_TARGETS:]) if again else write(draws, seen.questions.draw(draws))
-    seen.targets.append(target)
+    alike = draws.one(seen.sent[-_LAST:]) if seen.sent and draws.happens(_ALIKE) else None
+    again = alike or (draws.one(seen.sent[-_RECENT_TARGETS:]) if seen.sent and draws.happens(_AGAIN) else None)
+    target = write(draws, seen.questions.draw(draws)) if again is None else again.target
     method = draws.weighted(METHODS)
     fields = {field.name: field.draw(draws, target.question, seen) for field in FIELDS if draws.happens(field.share)}
-    return Request(target, method, fields, BODIES.get(method, b""))
+    if alike is not None:
+        fields = {name: value for name, value in fields.items() if name not in _SELECTING}
+        fields |= {name: alike.fields[name] for name in _SELECTING if name in alike.fields}
+    request = Request(target, method, fields, BODIES.get(method, b""))
+    seen.sent.append(request)
+    return request

@@ -25,7 +25,8 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    pairs, escaped = list[tuple[str, str]](), "%" in query or "+" in query
+    pairs: list[tuple[str, str]] = []
+    escaped = "%" in query or "+" in query
     for pair in query.split("&"):
         if pair:
             name, _, value = pair.partition("=")
