@@ -59,7 +59,9 @@ class Matches:
             return None, np.diff(column.starts)
         if total < column.null_code and not are_many(total, self._table):
             spend(total)
-            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
+            codes = column.codes.take(self._rows)
+            codes.sort()
+            return _runs(codes, column.null_code)
         if total <= _MOST * len(self._table):
             return None, _count_codes(column, self._rows)
         return None, np.diff(column.starts) - _count_codes(column, self._others)
@@ -96,8 +98,10 @@ def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:
     """Return the distinct codes below an end, ascending, and how often each occurs; `codes` are ascending."""
     codes = codes[: codes.searchsorted(end)]
-    starts = np.append(True, codes[1:] != codes[:-1]).nonzero()[0] if len(codes) else codes
-    return codes[starts], np.diff(starts, append=len(codes))
+    changes = np.ones(len(codes) + 1, np.bool_)
+    changes[1:-1] = codes[1:] != codes[:-1]
+    edges = changes.nonzero()[0]
+    return codes[edges[:-1]], edges[1:] - edges[:-1]
 
 
 def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
@@ -109,7 +113,7 @@ def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *,
     values = list(map(FacetValue, spelled, counts[shown].tolist()))
     if missing:
         values.append(FacetValue(None, missing))
-    return Facet(int(np.count_nonzero(counts)), values)
+    return Facet(len(counts.nonzero()[0]), values)
 
 
 def _spellings(table: Table, name: str, values: _Numbers) -> list[object]:
@@ -172,7 +176,7 @@ def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
         more = (candidates > least).nonzero()[0]
         ties = (candidates == least).nonzero()[0][: MAX_FACET_VALUES - len(more)]
         positions = positions[np.concatenate((more, ties))]
-    return positions[np.argsort(-counts[positions], kind="stable")]
+    return positions[(-counts[positions]).argsort(kind="stable")]
 
 
 def _least(counts: _Numbers) -> int:

@@ -28,6 +28,7 @@ from service.engine.row_json import (
 from service.engine.select import batches, matching_rows, ordered
 from service.engine.table import Table
 from service.model.envelope import CLOSING, OPENING, STORE_MEMBERS, wrap_clusters
+from service.model.parameters import SORT_ORDERS
 from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import ATTRIBUTES, DISTANCE, Resource
 
@@ -51,7 +52,7 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
     # Facets first: their matching rows are cached, and put into any order.
     facets = _facets(table, query) if query.facets else UNSET
-    descending = query.descending
+    descending = query.sort_order == SORT_ORDERS[1]
     order = ordered(table, query, None if descending else query.page_num * query.limit)
     first, total = (query.page_num - 1) * query.limit, order.total
     if first >= total:  # page numbers are unbounded and may not fit into an array

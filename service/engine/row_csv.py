@@ -142,9 +142,9 @@ def decoded_lines(
 ) -> bytes:
     """Return the same, by decoding each record."""
     encoded = b"".join((b"[", *table.json(rows), b"]"))
-    columns = decoder(resource)(encoded)
-    cells = [_distance_cells(metres) if name == DISTANCE else _cells(resource, name, columns[name]) for name in names]
-    separators = "".join(resource.field(name).separator for name in names if name != DISTANCE)
+    columns, fields = decoder(resource)(encoded), {field.name: field for field in resource.fields}
+    cells = [_distance_cells(metres) if name == DISTANCE else _cells(fields[name], columns[name]) for name in names]
+    separators = "".join([fields[name].separator for name in names if name != DISTANCE])
     if b"\\" in encoded or len(names) == 1 or _QUOTED.intersection(separators):
         return _written(zip(*cells, strict=True)).encode()
     # Without an escape in the JSON no text has a quote or a line break, and no separator has: only commas need quotes.
@@ -152,8 +152,7 @@ def decoded_lines(
     return _LINE_END.join([*lines, ""]).encode()
 
 
-def _cells(resource: Resource, name: str, values: Sequence[Any]) -> Sequence[str]:
-    field = resource.field(name)
+def _cells(field: Field, values: Sequence[Any]) -> Sequence[str]:
     if field.is_list:
         return ["" if value is None else field.separator.join(value) for value in values]
     if field.attribute == "number":

@@ -35,7 +35,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
     if sort_by == table.order_by:
-        return _with_value(table, criteria) or matching_rows(table, criteria, sort_by)
+        return matching_rows(table, criteria, sort_by)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
         matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria)
@@ -66,7 +66,12 @@ def nearest(table: Table, criteria: Criteria, point: Coordinates, stop: int | No
 
 
 def matching_rows(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
-    """Return the rows that match: few in the default order, many as a bitmap in any. Recent ones are cached."""
+    """Return the rows that match: few, or those with a value, in the default order, many as a bitmap in any.
+
+    Recent ones are cached.
+    """
+    if order == table.order_by and (slice_of_column := _with_value(table, criteria)) is not None:
+        return slice_of_column
     matches = table.matches.get((criteria, order))
     if matches is None:
         matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria)
@@ -111,7 +116,8 @@ def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
-    return RowList(rows, int(rows.searchsorted(table.columns[table.order_by].non_null_count)))
+    valued = table.columns[table.order_by].non_null_count
+    return RowList(rows, len(rows) if valued == len(table.rows.offsets) - 1 else int(rows.searchsorted(valued)))
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:
@@ -125,7 +131,7 @@ def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selec
 def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
     """Return rows, ascending, by code, ties by row. Of many, one integer of both is sorted ten times as fast."""
     if len(rows) < _MANY_ROWS:
-        return rows.take(np.argsort(codes, kind="stable"))
+        return rows.take(codes.argsort(kind="stable"))
     spend(len(rows))
     both = np.sort(codes.astype(np.int64) << _ROW_BITS | rows)
     return (both & _ROW_MASK).astype(np.int32)

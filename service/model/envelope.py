@@ -57,7 +57,7 @@ def opening(query: Query, total_count: int) -> bytes:
         limit=query.limit,
         num_pages=query.num_pages(total_count),
         page_num=query.page_num,
-        sort_order="desc" if query.descending else "asc",
+        sort_order=query.sort_order,
         sort_by=query.sort_by,
         total_count=total_count,
         data=[],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -75,7 +75,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     zoom: int | UnsetType = UNSET
     q: tuple[Term, ...] | UnsetType = UNSET
     sort_by: str = CREATED_AT
-    sort_order: str = SORT_ORDERS[0]
+    sort_order: Literal["asc", "desc"] = SORT_ORDERS[0]
     limit: int = MAX_LIMIT
     page_num: int = 1
     fields: tuple[str, ...] | UnsetType = UNSET

@@ -84,7 +84,8 @@ class ResponseCache:
             keep = partial(self._keep, cache, key, snapshot, plan)
             return self._wait(plan, fields, made or make, key_name, keep)
         if made.status == _OK:
-            coding = plan.coding(made, fields.codings)
+            if coding is not IDENTITY:
+                coding = plan.coding(made, fields.codings)
             plan.finish(made, coding)
         seen, once = hash(key), self._once
         if seen in once or coding is not IDENTITY or cache is self._documents or perf_counter() - started > _LONG:
