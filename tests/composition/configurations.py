@@ -14,7 +14,7 @@ FILED_KEY: Final = "filed-key"
 HIGH_RATE_KEY: Final = "high-rate-key"
 LOW_RATE_KEY: Final = "low-rate-key"
 # The burst of the low-rate key, of which one request a day is refilled.
-BURST: Final = 30
+BURST: Final = 20
 # The keys of the key file -> rate and burst. `PLAIN_KEY` is given by --api-key.
 FILED: Final[Mapping[str, Mapping[str, object]]] = {
     FILED_KEY: {},
