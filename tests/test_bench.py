@@ -7,11 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bench import shapes
 from bench.load import Comparison, Pair, Run, Workload
 from bench.peers.contenders import PEERS
 from bench.report import README, RESULTS, fill
 from bench.servers import Failed, Response
 from bench.shapes import REPEATED, UNREPEATED, Bound, Shape
+from bench.wire import locator
 from bench.wire.__main__ import COMPARED_RESPONSES, check_same_stores, main
 from bench.wire.http_report import PLAN_PAGE, Report, markdown, plan
 from bench.wire.variants import LOCATED_FROM, choose_shapes
@@ -63,7 +65,11 @@ def test_each_request_for_counts_has_a_filter(every: dict[str, Shape], slug: str
     assert all({"country", "is_open"} & dict(request.params).keys() for request in requests)
 
 
-def test_places_and_words_are_measured_on_many_stores_or_by_name(folder: Path, every: dict[str, Shape]) -> None:
+def test_places_and_words_are_measured_on_many_stores_or_by_name(
+    folder: Path, every: dict[str, Shape], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (shapes, locator):
+        monkeypatch.setattr(module, "UNREPEATED", 1000)  # of which there are enough, as above
     few = choose_shapes(folder, (), stores=LOCATED_FROM - 1, seed=1)
     named = choose_shapes(folder, ("city", "radius"), stores=1000, seed=1)
     assert not any(shape.is_located for shape in few)

@@ -154,10 +154,10 @@ def bound_of(module: str) -> int:
 def test_a_cache_with_a_number_of_entries_is_bounded(cached: Any) -> None:
     cached.cache_clear()
     entries, arguments = cached.cache_parameters()["maxsize"], LARGEST[cached]
-    assert growth(lambda: [cached(*arguments(number)) for number in range(entries)][:0]) <= bound_of(
-        cached.__wrapped__.__module__
-    )
-    assert cached.cache_info().currsize == entries
+    some = max(entries // 4, 1)  # each is as large as the others
+    taken = growth(lambda: [cached(*arguments(number)) for number in range(some)][:0])
+    assert taken * entries <= some * bound_of(cached.__wrapped__.__module__)
+    assert cached.cache_info().currsize == some
     cached.cache_clear()
 
 

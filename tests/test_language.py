@@ -27,6 +27,7 @@ REFUSED: Final = {
     r"that which|such as do": "what, the one that",
     r"whither|whence": "where",
 }
+ANY: Final = re.compile(rf"\b(?:{'|'.join(REFUSED)})\b", re.IGNORECASE)
 PATTERNS: Final = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): instead for words, instead in REFUSED.items()}
 
 
@@ -42,7 +43,7 @@ def texts() -> Iterator[Path]:
 
 def refused(text: str) -> Iterator[str]:
     """Yield the line number of each refused word, the word, and what to write instead."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n") if ANY.search(text.replace("_", " ")) else (), 1):
         for pattern, instead in PATTERNS.items():
             for found in pattern.finditer(line.replace("_", " ")):
                 yield f"{number}: {found[0]!r}; write: {instead}"
