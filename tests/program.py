@@ -81,6 +81,27 @@ def run_here(*arguments: str | Path, **settings: str) -> subprocess.CompletedPro
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
+@contextmanager
+def forked(work: Callable[[], object]) -> Iterator[int]:
+    """Run a function in a fork of this process, without the start of another; yield its id, and kill it at the end."""
+    if not (child := os.fork()):
+        try:
+            work()
+        finally:
+            os._exit(sys.exc_info()[0] is not None)
+    try:
+        yield child
+    finally:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def exit_code(child: int) -> int:
+    """Wait for a fork to end; return its exit code."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def start_error(ended: subprocess.CompletedProcess[str]) -> str:
     """Return what a start that failed printed after the first line of the log, which says what was started."""
     first, _, error = ended.stderr.partition("\n")

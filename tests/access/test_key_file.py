@@ -5,10 +5,9 @@ import os
 import resource
 import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -27,27 +26,9 @@ from service.access.key_file import (
 )
 from tests.access.example_keys import entry
 from tests.killed import killable
-from tests.program import SECONDS
+from tests.program import SECONDS, exit_code, forked
 
 FILE = "keys[1].json"
-# Adds a number of keys, one after the other, whose names begin with the first argument.
-ADD = """
-import sys
-from functools import partial
-from pathlib import Path
-from service.access.key_file import change_keys
-from service.access.key_file import add_key
-from tests.access.example_keys import entry
-for number in range(int(sys.argv[3])):
-    change = partial(add_key, entry=entry(name=f"{sys.argv[1]}-{number}"))
-    change_keys(Path(sys.argv[2]), change, timeout_seconds=int(sys.argv[4]))
-"""
-
-
-def adding(name: str, file: Path, count: int) -> subprocess.Popen[bytes]:
-    """Start a process that adds keys to a file."""
-    command = [sys.executable, "-c", ADD, name, str(file), str(count), str(SECONDS)]
-    return subprocess.Popen(command, cwd=Path(__file__).parents[2])
 
 
 def add(file: Path, name: str = "shop") -> None:
@@ -110,8 +91,13 @@ def test_a_link_stays_and_its_target_changes(file: Path, tmp_path: Path) -> None
 
 @pytest.mark.process
 def test_concurrent_changes_of_processes_are_all_applied(file: Path) -> None:
-    processes = [adding(name, file, 20) for name in ("a", "b", "c")]
-    assert [process.wait(SECONDS) for process in processes] == [0, 0, 0]
+    def add_many(name: str) -> None:
+        for number in range(20):
+            add(file, f"{name}-{number}")
+
+    with ExitStack() as processes:
+        children = [processes.enter_context(forked(partial(add_many, name))) for name in "abc"]
+        assert list(map(exit_code, children)) == [0, 0, 0]
     assert sorted(names(file)) == sorted(f"{name}-{number}" for name in "abc" for number in range(20))
 
 

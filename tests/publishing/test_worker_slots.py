@@ -8,6 +8,7 @@ import pytest
 
 from service.publishing.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
 from service.publishing.workspace import Workspace, workspace
+from tests.program import exit_code
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def in_a_worker(work: Workspace, act: Callable[[WorkerSlot], object]) -> int:
     if not child:
         act(work.slots.claim())
         os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return exit_code(child)
 
 
 def count_seven(slot: WorkerSlot) -> None:

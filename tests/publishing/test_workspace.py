@@ -1,8 +1,8 @@
 """The folder of a run: created, shared, and removed with it or by the next run."""
 
+import multiprocessing
 import os
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -13,29 +13,24 @@ import pytest
 
 from service.dataset import Rejected
 from service.publishing.workspace import Publication, Workspace, workspace
-
-ANOTHER_RUN = """
-import sys
-from pathlib import Path
-from service.publishing.workspace import workspace
-with workspace(Path(sys.argv[1])) as work:
-    leads = work.lead()
-    print(work.folder, flush=True)
-    sys.stdin.read()
-"""
-ROOT = Path(__file__).parents[2]
+from tests.program import SECONDS, eventually, exit_code, forked
 
 
 @contextmanager
-def another_run(cache: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def another_run(cache: Path) -> Iterator[tuple[int, Path]]:
     """Run another process with a workspace, and yield it and its folder."""
-    command = [sys.executable, "-c", ANOTHER_RUN, str(cache)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        try:
-            yield process, Path(process.stdout.readline().strip())
-        finally:
-            process.kill()
+    reading, writing = os.pipe()
+
+    def lead() -> None:
+        with workspace(cache) as work:
+            work.lead()
+            os.write(writing, bytes(work.folder))
+            signal.pause()
+
+    with forked(lead) as child:
+        yield child, Path(os.fsdecode(os.read(reading, 4096)))
+    os.close(reading)
+    os.close(writing)
 
 
 def test_a_run_removes_its_folder(tmp_path: Path) -> None:
@@ -66,8 +61,8 @@ def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(tmp_path: Path) -> None:
     with another_run(tmp_path) as (killed, left), another_run(tmp_path) as (_, living):
-        killed.kill()
-        killed.wait()
+        os.kill(killed, signal.SIGKILL)
+        assert exit_code(killed) == -signal.SIGKILL
         assert left.is_dir()
         with workspace(tmp_path) as work:
             assert set(tmp_path.iterdir()) == {living, work.folder}
@@ -94,21 +89,18 @@ def test_other_entries_of_the_cache_stay(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_runs_that_start_concurrently_have_a_folder_each(tmp_path: Path) -> None:
+    barrier = multiprocessing.get_context("fork").Barrier(4)
+
+    def start() -> None:
+        barrier.wait(SECONDS)
+        with workspace(tmp_path):
+            signal.pause()
+
     with ExitStack() as runs:
-        command = [sys.executable, "-c", ANOTHER_RUN, str(tmp_path)]
-        processes = [
-            runs.enter_context(
-                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-            )
-            for _ in range(4)
-        ]
-        try:
-            folders = {Path(each.stdout.readline().strip()) for each in processes if each.stdout}
-            assert len(folders) == 4
-            assert set(tmp_path.iterdir()) == folders
-        finally:
-            for each in processes:
-                each.kill()
+        for _ in range(4):
+            runs.enter_context(forked(start))
+        eventually(lambda: len(list(tmp_path.glob("run-*"))) == 4)
+        assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.process
@@ -119,7 +111,7 @@ def test_a_run_has_one_leader_until_it_ends(tmp_path: Path) -> None:
         child = os.fork()
         if not child:
             os._exit(not type(work)(work.folder).lead())
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+        assert exit_code(child) == 1
 
 
 def in_a_worker(work: Workspace) -> None:

@@ -5,25 +5,15 @@ import fcntl
 import logging
 import os
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from service.server.log import AccessLogFile, access_log, checked_access_log
-from tests.program import SECONDS, eventually
-
-# Writes lines of one letter, as one of several processes.
-_WRITER = """
-import sys
-from pathlib import Path
-from service.server.log import access_log
-with access_log(sys.argv[1], Path(sys.argv[2]), b"".join) as log:
-    for _ in range(3000):
-        assert log.write((sys.argv[3] * 300 + "\\n").encode())
-"""
+from tests.program import eventually, exit_code, forked
 
 
 def _join(lines: Sequence[bytes]) -> bytes:
@@ -221,8 +211,14 @@ def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dro
 
 @pytest.mark.process
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> None:
-    writers = [subprocess.Popen([sys.executable, "-c", _WRITER, path, tmp_path / "lock", letter]) for letter in "abc"]
-    assert [writer.wait(SECONDS) for writer in writers] == [0, 0, 0]
+    def write(letter: str) -> None:
+        with access_log(str(path), tmp_path / "lock", b"".join) as log:
+            assert log is not None
+            assert all(log.write((letter * 300 + "\n").encode()) for _ in range(3000))
+
+    with ExitStack() as writers:
+        children = [writers.enter_context(forked(partial(write, letter))) for letter in "abc"]
+        assert list(map(exit_code, children)) == [0, 0, 0]
     lines = path.read_text().splitlines()
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
