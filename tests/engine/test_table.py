@@ -41,8 +41,8 @@ def found(table: Table, *keys: str) -> list[bytes | None]:
 
 def test_a_row_is_found_by_its_identifier() -> None:
     table = companies("b", "a", "é", "\U0001f600", "a/b c")
-    rows = [row and json.loads(row)["company_id"] for row in found(table, "a", "b", "a/b c", "é")]
-    assert rows == ["a", "b", "a/b c", "é"]
+    keys = ["a", "b", "a/b c", "é"]
+    assert [row and json.loads(row)["company_id"] for row in found(table, *keys)] == keys
 
 
 @pytest.mark.parametrize("key", ["", "A", "a ", "aa", "0", "zz", "e\u0301", "null", "a\x00", "a/b"])
@@ -56,8 +56,7 @@ def test_an_identifier_with_a_lone_surrogate_is_not_found() -> None:
 
 
 def test_an_empty_table_finds_nothing() -> None:
-    assert len(companies()) == 0
-    assert companies().find("a") is None
+    assert (len(companies()), companies().find("a")) == (0, None)
 
 
 def test_rows_added_in_batches_form_one_table() -> None:

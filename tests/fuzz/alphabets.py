@@ -42,10 +42,7 @@ PLACES: Final = Alphabet(
 SEARCHES: Final = Alphabet(
     (
         *characters(b" a'A-0\n"),
-        *(
-            text.encode()
-            for text in ("\u00e9", "\u0301", "\u00b4", "\ufdfa", "\u6771", "\u3099", "\u0e01", "\u0e33", "\u0130")
-        ),
+        *map(str.encode, ("\u00e9", "\u0301", "\u00b4", "\ufdfa", "\u6771", "\u3099", "\u0e01", "\u0e33", "\u0130")),
         _MARKS,
     ),
     (b"", b"a", "\u6771".encode()),
@@ -74,10 +71,7 @@ KEY_FILES: Final = Alphabet(
     (b'{"format":1,"keys":[', b'{"format":1,"keys":[{"name":"', b'{"format":1,"keys":[{"rate":"'),
 )
 FORWARDED: Final = Alphabet(
-    (*characters(b",[]:.1 \t%"), b"10.1.1.1", b"10.1.1.1,", b"::1"),
-    (b"",),
-    (b"", b"!"),
-    MAX_FIELD_BYTES,
+    (*characters(b",[]:.1 \t%"), b"10.1.1.1", b"10.1.1.1,", b"::1"), (b"",), (b"", b"!"), MAX_FIELD_BYTES
 )
 VALUES: Final = Alphabet(
     (
@@ -115,22 +109,14 @@ _COLLECTION: Final = b'{"type":"FeatureCollection","features":['
 _GEOMETRY: Final = b'{"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":['
 _GEOMETRIES: Final = b'{"type":"GeometryCollection","geometries":['
 GEOJSON: Final = Alphabet(
-    (
-        *characters(b'{}[],:"0'),
-        _FEATURE,
-        b'"%b":1,' % SERIAL,
-        b"[0,0],",
-        b'{"type":"GeometryCollection","geometries":[',
-    ),
+    (*characters(b'{}[],:"0'), _FEATURE, b'"%b":1,' % SERIAL, b"[0,0],", _GEOMETRIES),
     (b"", _COLLECTION, _COLLECTION + b'{"type":"Feature","properties":{', _COLLECTION + _GEOMETRY),
     (b"", b"]}"),
 )
 OVERPASS: Final = Alphabet(
     (
         *characters(b'{}[],:"0.'),
-        b'{"type":"node","id":%b},' % SERIAL,
-        b'"tags":{"%b":1},' % SERIAL,
-        b'"bounds":{"minlat":"x"',
+        *(b'{"type":"node","id":%b},' % SERIAL, b'"tags":{"%b":1},' % SERIAL, b'"bounds":{"minlat":"x"'),
     ),
     (b"", b'{"elements":[', b'[{"type":"way","center":{"lat":'),
     (b"", b"]}"),
@@ -172,11 +158,8 @@ MAPPINGS: Final = Alphabet(
         *(b"[stores.fields]\n", b"[companies]\n", b'"x", ', b'"%b" = "y", ' % SERIAL, b'k%b = "x"\n' % SERIAL),
     ),
     (
-        b"",
-        b"[stores.fields]\n",
-        b"[stores.fields]\ncity = { join = [",
-        b'[stores.fields]\ncity = { from = "x", values = {',
-        b'[stores.fields]\nis_open = { closing_date = "x", ',
+        *(b"", b"[stores.fields]\n", b"[stores.fields]\ncity = { join = ["),
+        *(b'[stores.fields]\ncity = { from = "x", values = {', b'[stores.fields]\nis_open = { closing_date = "x", '),
     ),
 )
 BAKED: Final = Alphabet(characters(b'\0\xff {"'), (b"", b"\xf8\xff\x0f\0\0\0\0\0", b"\0\1\0\0\0\0\0\0"))

@@ -106,17 +106,8 @@ def fuzz(name: str, target: Target, *, runs: int, seconds: int) -> Campaign:
     limits = (f"-runs={runs}", f"-max_total_time={seconds}", f"-max_len={target.longest}")
     bounds = (f"-timeout={_MAX_RUN_SECONDS}", f"-rss_limit_mb={_MAX_MIB}", f"-artifact_prefix={folder}/")
     started = perf_counter()
-    command = [
-        sys.executable,
-        "-m",
-        "tests.fuzz.atheris_harness",
-        name,
-        *limits,
-        *bounds,
-        "-print_final_stats=1",
-        str(corpus),
-    ]
-    ended = _run(command, dict(os.environ))
+    harness = (sys.executable, "-m", "tests.fuzz.atheris_harness", name)
+    ended = _run([*harness, *limits, *bounds, "-print_final_stats=1", str(corpus)], dict(os.environ))
     coverage, features = (int(number) for number in (_REACHED.findall(ended.stdout) or [(0, 0)])[-1])
     done = _DONE.search(ended.stdout)
     finding = _end_of(ended.stdout) if ended.returncode else ""

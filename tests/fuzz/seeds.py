@@ -48,18 +48,12 @@ FIELDS = (
     b'W/"a", "b-zstd", *',
     b"text/html, application/problem+json;q=0.9",
 )
-TRACES = (
-    b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-    b"01ARZ3NDEKTSV4RRFFQ69G5FAV",
-    b"/sd_abcdefgh1234/x",
-)
+PARENT = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+TRACES = (PARENT, b"01ARZ3NDEKTSV4RRFFQ69G5FAV", b"/sd_abcdefgh1234/x")
 DATES = (b"Fri, 31 May 2024 10:00:00 GMT", b"Friday, 31-May-24 10:00:00 GMT", b"Fri May 31 10:00:00 2024")
 ORIGINS = (b"https://shop.example", b"http://localhost:3000", b"https://[::1]:443", b"*", b"HTTPS://SHOP.example:443")
 RATES = (b"100/s", b"1/min", b"999999999/h", b"5/d")
-FORWARDED = (
-    b"192.0.2.60, 2001:db8::1",
-    b"[2001:db8::1]:4711\n10.0.0.1:80",
-)
+FORWARDED = (b"192.0.2.60, 2001:db8::1", b"[2001:db8::1]:4711\n10.0.0.1:80")
 MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
 )

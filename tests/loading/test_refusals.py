@@ -23,81 +23,52 @@ RECORD = as_json(store())
 FEATURE = b'{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": ' + RECORD + b"}"
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "why"),
-    [
-        (b"", None, "header"),
-        (b"\n\r\n\n", None, "header"),
-        (b"\xef\xbb\xbf", None, "header"),
-        (b"store_id,company_id,city\n", 1, "address_1, country"),
-        (b"\n\nSTORE_NO,company_id,address_1,city,country\n", 3, "store_id"),
-        (b".store_id,company_id,address_1,city,country\n", 1, "store_id"),
-        (b"store_id,company_id,address_1,city,country,city\n", 1, "'city'"),
-        (b"store_id,company_id,address_1,city,country,x,x\n", 1, "'x'"),
-        (HEADER + ROW + b's2,c1,"1 Elm', 3, "truncated"),
-        (HEADER + ROW + b's2,c1,"1 Elm\n', 3, "truncated"),
-        (HEADER + ROW + b's2,c1,"1 Elm\nSt,Ada,CA\n', 3, "truncated"),
-        (HEADER + ROW + b"s2,c1,1 Elm", 3, "truncated"),
-        (HEADER + b's2,c1,"1\nElm"', 2, "truncated"),
-        (HEADER + b"s2", 2, "truncated"),
-        (HEADER + ROW + b"s2,c1,\xe9,Ada,CA\n", 3, "0xe9"),
-        (HEADER + ROW + b"s2,c1,1 Elm,Ada,\xf0\x9f", 3, "UTF-8"),
-        (HEADER.decode().encode("utf-16-le"), 1, "UTF-8"),
-        (b'"store_id,company_id', 1, "unexpected end"),
+CSV = [
+    *((text, None, "header") for text in (b"", b"\n\r\n\n", b"\xef\xbb\xbf")),
+    (b"store_id,company_id,city\n", 1, "address_1, country"),
+    (b"\n\nSTORE_NO,company_id,address_1,city,country\n", 3, "store_id"),
+    (b".store_id,company_id,address_1,city,country\n", 1, "store_id"),
+    (b"store_id,company_id,address_1,city,country,city\n", 1, "'city'"),
+    (b"store_id,company_id,address_1,city,country,x,x\n", 1, "'x'"),
+    *((HEADER + ROW + rest, 3, "truncated") for rest in (b's2,c1,"1 Elm', b's2,c1,"1 Elm\n', b"s2,c1,1 Elm")),
+    (HEADER + ROW + b's2,c1,"1 Elm\nSt,Ada,CA\n', 3, "truncated"),
+    (HEADER + b's2,c1,"1\nElm"', 2, "truncated"),
+    (HEADER + b"s2", 2, "truncated"),
+    (HEADER + ROW + b"s2,c1,\xe9,Ada,CA\n", 3, "0xe9"),
+    (HEADER + ROW + b"s2,c1,1 Elm,Ada,\xf0\x9f", 3, "UTF-8"),
+    (HEADER.decode().encode("utf-16-le"), 1, "UTF-8"),
+    (b'"store_id,company_id', 1, "unexpected end"),
+]
+# JSON by the line of its error.
+JSON: dict[int | None, list[bytes]] = {
+    None: [
+        *(b"", b" \n", b"[", b"[" + RECORD, RECORD, b"{}", b'{"companies": []}'),
+        *(b'{"stores": {}}', b'{"stores": null}'),
+        *(b"5", b"null", b'"stores"', b'[{"unknown": "\\ud800"}]', b"[" * 100_000),
     ],
-)
-def test_an_invalid_csv_file_is_refused(tmp_path: Path, text: bytes, line: int | None, why: str) -> None:
-    error = refusal(load_stores(tmp_path, text))
-
-    assert (error.file, error.line) == ("stores.csv", line)
-    assert why in error.why
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (b"", None),
-        (b" \n", None),
-        (b"[", None),
-        (b"[" + RECORD, None),
-        (b"[\n" + RECORD + b",]", 2),
-        (b"[" + RECORD + b"]\n]", 2),
-        (b"[" + RECORD + b"] []", 1),
-        (RECORD, None),
-        (b"{}", None),
-        (b'{"companies": []}', None),
-        (b'{"stores": {}}', None),
-        (b'{"stores": null}', None),
-        (b'{"stores": []} x', 1),
-        (b"5", None),
-        (b"null", None),
-        (b'"stores"', None),
-        (b'[\n{"name": NaN}]', 2),
-        (b"[-Infinity]", 1),
-        (b'[{"unknown": 01}]', 1),
-        (b"[{'name': 1}]", 1),
-        (b'[{"unknown": "\\ud800"}]', None),
-        (b'[{"name": "\\ud800\\ud800"}]', 1),
-        (b'[{"unknown":\r\n"\xff"}]', 2),
-        (b'["a\nb"]', 1),
-        (b"// none\n[]", 1),
-        (b"[" * 100_000, None),
-        (b"\xef\xbb\xbf\xef\xbb\xbf[]", 1),
+    1: [
+        *(b"[" + RECORD + b"] []", b'{"stores": []} x', b"[-Infinity]", b'[{"unknown": 01}]', b"[{'name': 1}]"),
+        *(b'[{"name": "\\ud800\\ud800"}]', b'["a\nb"]', b"// none\n[]", b"\xef\xbb\xbf\xef\xbb\xbf[]"),
     ],
-)
-def test_an_invalid_json_file_is_refused(tmp_path: Path, text: bytes, line: int | None) -> None:
-    error = refusal(load_stores(tmp_path, text, "stores.json"))
-    assert (error.file, error.line) == ("stores.json", line)
+    2: [b"[\n" + RECORD + b",]", b"[" + RECORD + b"]\n]", b'[\n{"name": NaN}]', b'[{"unknown":\r\n"\xff"}]'],
+}
+BAD_LINES = [
+    *(b"{", b"x", b"[1, 2", b"{} {}", b'{"name": NaN}', b'"\\ud800"', b'5 "', b"[" * 100_000),
+    *(b'{"name": 1, }', b"\x0b"),
+]
+REFUSED: list[tuple[str, bytes, int | None, str]] = [
+    *(("stores.csv", text, line, why) for text, line, why in CSV),
+    *(("stores.json", text, line, "") for line, texts in JSON.items() for text in texts),
+    *(("stores.jsonl", RECORD + b"\n\r\n" + bad + b"\n" + RECORD + b"\n", 3, "") for bad in BAD_LINES),
+]
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [b"{", b"x", b"[1, 2", b"{} {}", b'{"name": NaN}', b'"\\ud800"', b'5 "', b"[" * 100_000, b'{"name": 1, }', b"\x0b"],
-)
-def test_an_invalid_line_of_json_lines_refuses_the_file_with_its_number(tmp_path: Path, bad: bytes) -> None:
-    error = refusal(load_stores(tmp_path, RECORD + b"\n\r\n" + bad + b"\n" + RECORD + b"\n", "stores.jsonl"))
-
-    assert (error.file, error.line) == ("stores.jsonl", 3)
+@pytest.mark.parametrize(("name", "text", "line", "why"), REFUSED, ids=range(len(REFUSED)))
+def test_an_invalid_file_is_refused_with_its_line(
+    tmp_path: Path, name: str, text: bytes, line: int | None, why: str
+) -> None:
+    error = refusal(load_stores(tmp_path, text, name))
+    assert (error.file, error.line, why in error.why) == (name, line, True)
 
 
 def test_a_lone_surrogate_refuses_the_file_even_next_to_a_wrong_type(tmp_path: Path) -> None:

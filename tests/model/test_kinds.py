@@ -31,10 +31,62 @@ def same(kind: Kind, one: str, other: str) -> bool:
     return kind.normalize(one) == kind.normalize(other)
 
 
-@pytest.mark.parametrize("other", ["A1", "a1 ", " a1", "a\u200b1", "\uff411", ""])
-def test_identifiers_match_only_if_all_characters_are_equal(other: str) -> None:
-    assert same(IDENTIFIER, "a1", "a1")
-    assert not same(IDENTIFIER, "a1", other)
+WORDS_ALIKE = [
+    *((" toronto", "Toronto"), ("ÖREBRO", "Örebro"), ("O\u0308REBRO", "örebro")),
+    *(("STRASSE", "Straße"), ("ﬁne", "FINE")),
+    *(("\uff34\uff2f\uff32\uff2f\uff2e\uff34\uff2f", "toronto"), ("New\t \r\nYork", "new york"), ("a\x1cb", "a b")),
+    *((f"new{space}york", "New York") for space in ("\u00a0", "\u2003", "\u3000")),
+    *(("Σίσυφος", "ΣΊΣΥΦΟΣ"), ("\u212bland", "åland"), ("ｶﾞ", "ガ"), ("\u0345\u03b1", "\u03b9\u03b1")),
+    ("\u1d2e", "b"),  # a modifier letter, which folds only after NFKC
+    ("J\u030c\u0323", "\u01f0\u0323"),  # folding takes NFKC away from the second
+]
+OTHER_WORDS = [
+    *(("Toronto", "Toront"), ("New York", "newyork"), ("Montréal", "Montreal")),
+    *(("İstanbul", "istanbul"), ("a-b", "a b")),
+]
+NUMBERS_ALIKE = [
+    *(("43.70", "43.7"), ("+43.7", "0043.7"), (" 43.7\t", "43.7"), ("\u00a043.7", "43.7"), ("437e-1", "4.37E+1")),
+    *((".5", "0.5"), ("5.", "5"), ("-0", "0"), ("-0.00e5", ".0"), ("1e3", "1000"), ("1e003", "1000"), ("100", "1e2")),
+    *(("1" + "0" * 999, "1e999"), ("-0." + "0" * 998 + "1", "-1e-999")),
+]
+# Other texts match only if all characters are equal.
+OTHER_NUMBERS = [
+    *(("43.7", "-43.7"), ("43.7", "43.70000000000000000000000000000000000001"), ("1e999", "1e998"), ("nan", "NaN")),
+    *(("1_0", "10"), ("\uff14\uff13", "43"), ("43,7", "43.7"), ("1e1000", "10e999"), ("0x10", "16"), (".", "0")),
+    *(("", "0"), ("+", "0"), ("e5", "0"), ("1e", "1"), ("--1", "1"), ("1 0", "10"), ("inf", " inf")),
+]
+CODE = "M5V 2T6"  # postal codes match ignoring case, Unicode form and spaces
+CODES_ALIKE = [
+    "m5v2t6",
+    "M5V  2T6",
+    " m5V\u00a02t6\t",
+    "\uff2d\uff15\uff36\uff12\uff34\uff16",
+    "m 5 v 2 t 6",
+    "M5V\u30002T6",
+]
+ALIKE = [
+    *((WORDS, *pair) for pair in WORDS_ALIKE),
+    *((NUMBER, *pair) for pair in NUMBERS_ALIKE),
+    *((POSTAL, CODE, other) for other in CODES_ALIKE),
+]
+DIFFERENT = [
+    *((IDENTIFIER, "a1", other) for other in ("A1", "a1 ", " a1", "a\u200b1", "\uff411", "")),
+    (IDENTIFIER, "\u00e9", "e\u0301"),  # they are not normalized
+    *((WORDS, *pair) for pair in OTHER_WORDS),
+    *((NUMBER, *pair) for pair in OTHER_NUMBERS),
+    *((POSTAL, CODE, other) for other in ("M5V-2T6", "M5V 2T", "M5V\u200b2T6")),
+]
+
+
+@pytest.mark.parametrize(("kind", "one", "other"), ALIKE)
+def test_values_match_ignoring_what_does_not_matter_to_their_kind(kind: Kind, one: str, other: str) -> None:
+    assert same(kind, one, other)
+
+
+@pytest.mark.parametrize(("kind", "one", "other"), DIFFERENT)
+def test_any_other_difference_of_values_matters(kind: Kind, one: str, other: str) -> None:
+    assert same(kind, one, one)
+    assert not same(kind, one, other)
 
 
 DECIMALS = [
@@ -53,50 +105,6 @@ def test_any_decimal_is_read_back_from_its_key(decimal: Decimal) -> None:
     text = f"{decimal:e}"
     assume(abs(decimal.adjusted()) < 900)
     assert key_number(NUMBER.normalize(text).encode()) == float(text)
-
-
-def test_identifiers_are_not_unicode_normalized() -> None:
-    assert not same(IDENTIFIER, "\u00e9", "e\u0301")
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (" toronto", "Toronto"),
-        ("ÖREBRO", "Örebro"),
-        ("O\u0308REBRO", "örebro"),
-        ("STRASSE", "Straße"),
-        ("ﬁne", "FINE"),
-        ("\uff34\uff2f\uff32\uff2f\uff2e\uff34\uff2f", "toronto"),
-        ("New\t \r\nYork", "new york"),
-        ("new\u00a0york", "New York"),
-        ("new\u2003york", "New York"),
-        ("new\u3000york", "New York"),
-        ("a\x1cb", "a b"),
-        ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
-        ("\u212bland", "åland"),
-        ("ｶﾞ", "ガ"),
-        ("\u0345\u03b1", "\u03b9\u03b1"),
-        ("\u1d2e", "b"),  # a modifier letter, which folds only after NFKC
-        ("J\u030c\u0323", "\u01f0\u0323"),  # folding takes NFKC away from the second
-    ],
-)
-def test_words_match_ignoring_case_unicode_form_and_white_space(one: str, other: str) -> None:
-    assert same(WORDS, one, other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Toronto", "Toront"),
-        ("New York", "newyork"),
-        ("Montréal", "Montreal"),
-        ("İstanbul", "istanbul"),
-        ("a-b", "a b"),
-    ],
-)
-def test_different_words_do_not_match(one: str, other: str) -> None:
-    assert not same(WORDS, one, other)
 
 
 def contract(text: str) -> str:
@@ -127,29 +135,16 @@ def test_a_text_of_combining_marks_folds_in_linear_time() -> None:
     assert WORDS.normalize("\u0301\u0316" * marks) == "\u0316" * marks + "\u0301" * marks
 
 
+TRUE = ["1", "t", "y", "on", "yes", "true", "T", "Y", "ON", "Yes", "tRuE"]
+FALSE = ["0", "f", "n", "off", "no", "false", "F", "N", "OFF", "No", "fALSE"]
+
+
 @pytest.mark.parametrize(
-    "other",
-    ["m5v2t6", "M5V  2T6", " m5V\u00a02t6\t", "\uff2d\uff15\uff36\uff12\uff34\uff16", "m 5 v 2 t 6", "M5V\u30002T6"],
+    ("text", "flag"), [(text, flag) for flag in (True, False) for text in (TRUE if flag else FALSE)]
 )
-def test_postal_codes_match_ignoring_case_unicode_form_and_spaces(other: str) -> None:
-    assert same(POSTAL, "M5V 2T6", other)
-
-
-@pytest.mark.parametrize("other", ["M5V-2T6", "M5V 2T", "M5V\u200b2T6"])
-def test_different_postal_codes_do_not_match(other: str) -> None:
-    assert not same(POSTAL, "M5V 2T6", other)
-
-
-@pytest.mark.parametrize("text", ["1", "t", "y", "on", "yes", "true", "T", "Y", "ON", "Yes", "tRuE"])
-def test_spellings_of_true_are_accepted_ascii_case_insensitively(text: str) -> None:
-    assert parse_flag(text) is True
-    assert same(FLAG, text, "true")
-
-
-@pytest.mark.parametrize("text", ["0", "f", "n", "off", "no", "false", "F", "N", "OFF", "No", "fALSE"])
-def test_spellings_of_false_are_accepted_ascii_case_insensitively(text: str) -> None:
-    assert parse_flag(text) is False
-    assert same(FLAG, text, "false")
+def test_spellings_of_flags_are_accepted_ascii_case_insensitively(text: str, *, flag: bool) -> None:
+    assert parse_flag(text) is flag
+    assert same(FLAG, text, "true" if flag else "false")
 
 
 @pytest.mark.parametrize(
@@ -184,60 +179,6 @@ LONG_DECIMALS = st.builds("{}{}.{}".format, st.sampled_from(["", "-"]), *[st.tex
 ANY_DECIMAL = ANY_DECIMALS | FEW_DECIMALS | ODD_DECIMALS | LONG_DECIMALS
 
 
-def same_number(one: str, other: str) -> bool:
-    return number_key(one) == number_key(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("43.70", "43.7"),
-        ("+43.7", "0043.7"),
-        (" 43.7\t", "43.7"),
-        ("\u00a043.7", "43.7"),
-        ("437e-1", "4.37E+1"),
-        (".5", "0.5"),
-        ("5.", "5"),
-        ("-0", "0"),
-        ("-0.00e5", ".0"),
-        ("1e3", "1000"),
-        ("1e003", "1000"),
-        ("100", "1e2"),
-        ("1" + "0" * 999, "1e999"),
-        ("-0." + "0" * 998 + "1", "-1e-999"),
-    ],
-)
-def test_numbers_match_if_equal_as_decimals(one: str, other: str) -> None:
-    assert same_number(one, other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("43.7", "-43.7"),
-        ("43.7", "43.70000000000000000000000000000000000001"),
-        ("1e999", "1e998"),
-        ("nan", "NaN"),
-        ("1_0", "10"),
-        ("\uff14\uff13", "43"),
-        ("43,7", "43.7"),
-        ("1e1000", "10e999"),
-        ("0x10", "16"),
-        (".", "0"),
-        ("", "0"),
-        ("+", "0"),
-        ("e5", "0"),
-        ("1e", "1"),
-        ("--1", "1"),
-        ("1 0", "10"),
-        ("inf", " inf"),
-    ],
-)
-def test_other_texts_match_only_if_all_characters_are_equal(one: str, other: str) -> None:
-    assert same_number(one, one)
-    assert not same_number(one, other)
-
-
 @given(ANY_DECIMAL, ANY_DECIMAL)
 @example("1e999", "1e-999")
 @example("-1.5", "-1")
@@ -254,14 +195,14 @@ def test_numbers_sort_and_match_as_decimals(one: str, other: str) -> None:
 @given(ANY_DECIMALS)
 def test_white_space_around_a_number_is_ignored(text: str) -> None:
     sign, digits = (text[0], text[1:]) if text[0] in "+-" else ("", text)
-    assert same_number(text, f" {sign}000{digits} ")
+    assert same(NUMBER, text, f" {sign}000{digits} ")
 
 
 @given(st.integers(-999, 999), st.text("05", max_size=4))
 @example(-180, "0")
 @example(0, "5")
 def test_precomputed_keys_of_degrees_equal_the_general_ones(whole: int, fraction: str) -> None:
-    assert same_number(f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
+    assert same(NUMBER, f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
 
 
 @pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])

@@ -1,6 +1,6 @@
 """Names that are not fields have a warning, with the field that is probably meant."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -115,31 +115,23 @@ def test_french_and_italian_names_get_a_suggestion(names: str, field: str) -> No
     assert found == dict.fromkeys(found, field)
 
 
-@pytest.mark.parametrize(
-    "name", ["Ouvert le", "Type de magasin", "Tipo Impianto", "Bandiera", "Email du magasin", "de la", "Le", "°"]
-)
-def test_articles_and_words_for_stores_alone_are_no_reason_for_a_suggestion(name: str) -> None:
-    assert suggest_field(name, STORES) is None
+HOUSE_NUMBERS = ["house_number", "addr:housenumber", "Hausnummer", "Numéro de rue", "N° de voie", "Numero civico"]
+OTHERS = ["", "email", "Email du magasin", "hours", "fax", "website", "rating", "created_by", "lang", "type"]
+NO_FIELDS = {
+    "articles and words for stores": ["de la", "Le", "°", "Ouvert le", "Type de magasin", "Tipo Impianto", "Bandiera"],
+    "unlike any field": [*OTHERS, "x" * 10**6, "店舗", "@spider"],
+    "numbers of houses": HOUSE_NUMBERS,
+}
+
+
+@pytest.mark.parametrize("names", NO_FIELDS.values(), ids=NO_FIELDS)
+def test_a_name_that_is_no_field_gets_no_suggestion(names: Sequence[str]) -> None:
+    assert {name: suggest_field(name, STORES) for name in names} == dict.fromkeys(names)
 
 
 def test_common_names_of_company_fields_get_a_suggestion() -> None:
     for field, names in {"company_id": "id", "name": "company company_name", "domain": "website URL"}.items():
         assert {suggest_field(name, COMPANIES) for name in names.split()} == {field}
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["", "email", "hours", "fax", "website", "rating", "created_by", "lang", "type", "x" * 10**6, "店舗", "@spider"],
-)
-def test_a_name_unlike_any_field_gets_no_suggestion(name: str) -> None:
-    assert suggest_field(name, STORES) is None
-
-
-@pytest.mark.parametrize(
-    "name", ["house_number", "addr:housenumber", "Hausnummer", "Numéro de rue", "N° de voie", "Numero civico"]
-)
-def test_a_number_of_a_house_is_no_field(name: str) -> None:
-    assert suggest_field(name, STORES) is None
 
 
 def test_a_field_that_the_file_has_is_not_suggested(tmp_path: Path) -> None:

@@ -177,20 +177,20 @@ def test_the_geometry_may_be_a_struct_of_coordinates() -> None:
     assert latitudes[3] == longitudes[3] == WrongType('{"x":1.0,"y":null}')
 
 
+NOT_VALID: list[str | bytes] = ["{", b'{"primary_column": "\xff"}', "[" * 100_000, '{"a":' * 100_000]
+NOT_VALID.append('{"primary_column": "x", "columns": {}}')
+
+
 @pytest.mark.parametrize(
     ("metadata", "why"),
     [
         (geo(crs={"id": {"authority": "EPSG", "code": 3857}}), "the coordinate reference system is 'EPSG:3857': "),
         (geo(crs={"name": "NAD83"}), "the coordinate reference system is 'NAD83': "),
-        ({"geo": "{"}, "the metadata of GeoParquet are not valid"),
-        ({"geo": b'{"primary_column": "\xff"}'}, "the metadata of GeoParquet are not valid"),
-        ({"geo": "[" * 100_000}, "the metadata of GeoParquet are not valid"),
-        ({"geo": '{"a":' * 100_000}, "the metadata of GeoParquet are not valid"),
         (geo(crs={"name": "WGS 84 (CRS84)", "x": DEEP}), "the metadata of GeoParquet are not valid"),
-        ({"geo": '{"primary_column": "x", "columns": {}}'}, "the metadata of GeoParquet are not valid"),
+        *(({"geo": text}, "the metadata of GeoParquet are not valid") for text in NOT_VALID),
     ],
 )
-def test_other_reference_systems_and_wrong_metadata_are_refused(metadata: dict[str, str], why: str) -> None:
+def test_other_reference_systems_and_wrong_metadata_are_refused(metadata: dict[str, str | bytes], why: str) -> None:
     with pytest.raises(FileError) as error:
         ArrowFile(written({"place": [b""]}, metadata))
     assert error.value.why.startswith(why)

@@ -35,50 +35,55 @@ def is_open(entry: str, ends: Cell, status: Cell = None, *, options: str = "") -
     return batch.columns["is_open"][0]
 
 
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [
-        ("2024-05-31", False),
-        ("2024-05-31T23:59:59-11:00", False),  # its own day counts
-        ("2024-06-01", None),  # open on its last day
-        ("2024-06-01T00:00:00+14:00", None),
-        ("9999-12-31", None),
-        (" 2020-01-01 ", False),
-        ("2023", False),
-        ("2024", None),
-        ("2024-05", False),
-        ("2024-06", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_a_store_is_closed_after_the_day_of_its_closing_date(ends: Cell, expected: Cell) -> None:
-    assert is_open(CLOSES, ends) is expected
+BESIDE = f'from = "Status", values = {{ open = true, closed = false }}, {CLOSES}'
+GERMAN = 'date = "dd.mm.yyyy"'
+IN_WORDS = f"{CLOSES}, values = {{ yes = false, no = true }}"
+# An entry, the closing date, the status, what the flag is.
+FLAGS: list[tuple[str, Cell, Cell, Cell]] = [
+    (CLOSES, "2024-05-31", None, False),
+    (CLOSES, "2024-05-31T23:59:59-11:00", None, False),  # its own day counts
+    (CLOSES, "2024-06-01", None, None),  # open on its last day
+    (CLOSES, "2024-06-01T00:00:00+14:00", None, None),
+    *((CLOSES, ends, None, False) for ends in (" 2020-01-01 ", "2023", "2024-05")),
+    *((CLOSES, ends, None, None) for ends in ("9999-12-31", "2024", "2024-06", "", None)),
+    # A past date closes whatever the status says.
+    (BESIDE, "2024-05-31", "open", False),
+    (BESIDE, "2024-06-01", "open", True),
+    (BESIDE, "", "open", True),
+    (BESIDE, "", "closed", False),
+    (BESIDE, "2030-01-01", "closed", False),
+    (BESIDE, "2030-01-01", "", ""),
+    (BESIDE, "2020-01-01", "", False),
+    # It may be beside a constant or a default.
+    (f"constant = true, {CLOSES}", "2020-01-01", None, False),
+    (f"constant = true, {CLOSES}", "", None, True),
+    (f'join = ["Status"], default = false, {CLOSES}', None, None, False),
+    # The format is that of the entry.
+    (f"{CLOSES}, {GERMAN}", "31.05.2024", None, False),
+    (f'{CLOSES}, date = ["dd.mm.yyyy", "rfc3339"]', "2023", None, False),
+    # Texts that are no dates may have a meaning.
+    (IN_WORDS, "YES", None, False),
+    (IN_WORDS, "no", None, None),
+    (IN_WORDS, "2020-01-01", None, False),
+    (f"{CLOSES}, other = false", "soon", None, False),
+    (f"{CLOSES}, values = {{ true = false }}", True, None, False),
+    # Without a closing date, `other` needs no values.
+    ('from = "Status", other = false, default = true', None, "May 2020", False),
+    ('from = "Status", other = false, default = true', None, "", True),
+    ('from = "Status", other = false, default = true', None, None, True),
+]
 
 
-@pytest.mark.parametrize(
-    ("status", "ends", "expected"),
-    [
-        *(("open", "2024-05-31", False), ("open", "2024-06-01", True), ("open", "", True)),
-        *(("closed", "", False), ("closed", "2030-01-01", False)),
-        *(("", "2030-01-01", ""), ("", "2020-01-01", False)),
-    ],
-)
-def test_a_past_closing_date_closes_whatever_the_status_says(status: str, ends: str, expected: Cell) -> None:
-    entry = f'from = "Status", values = {{ open = true, closed = false }}, {CLOSES}'
+@pytest.mark.parametrize(("entry", "ends", "status", "expected"), FLAGS)
+def test_a_store_is_closed_after_the_day_of_its_closing_date(
+    entry: str, ends: Cell, status: Cell, expected: Cell
+) -> None:
     assert is_open(entry, ends, status) == expected
 
 
-def test_a_closing_date_may_be_beside_a_constant_or_a_default() -> None:
-    assert is_open(f"constant = true, {CLOSES}", "2020-01-01") is False
-    assert is_open(f"constant = true, {CLOSES}", "") is True
-    assert is_open(f'join = ["Status"], default = false, {CLOSES}', None) is False
-
-
-def test_the_format_is_that_of_the_entry_or_of_the_file() -> None:
-    assert is_open(f'{CLOSES}, date = "dd.mm.yyyy"', "31.05.2024") is False
+def test_formats_and_texts_without_a_value_are_those_of_the_file_too() -> None:
     assert is_open(CLOSES, "01.06.2024", options='date = ["dd.mm.yyyy"]') is None
-    assert is_open(f'{CLOSES}, date = ["dd.mm.yyyy", "rfc3339"]', "2023") is False
+    assert is_open(CLOSES, "31.05.2024", options='date = ["dd.mm.yyyy"]') is False
     assert is_open(CLOSES, "k.A.", options='no_value = ["k.A."]') is None
 
 
@@ -95,18 +100,6 @@ def test_the_format_is_that_of_the_entry_or_of_the_file() -> None:
 )
 def test_what_is_no_date_is_an_error_of_the_record(entry: str, ends: Cell, text: str, expected: str) -> None:
     assert is_open(entry, ends) == Invalid(text, Issue("date", f"expected a closing date {expected}"))
-
-
-def test_texts_that_are_no_dates_may_have_a_meaning() -> None:
-    entry = f"{CLOSES}, values = {{ yes = false, no = true }}"
-    assert [is_open(entry, ends) for ends in ("YES", "no", "2020-01-01")] == [False, None, False]
-    assert is_open(f"{CLOSES}, other = false", "soon") is False
-    assert is_open(f"{CLOSES}, values = {{ true = false }}", True) is False
-
-
-def test_other_needs_no_values() -> None:
-    entry = 'from = "Status", other = false, default = true'
-    assert [is_open(entry, None, status) for status in ("May 2020", "", None)] == [False, True, True]
 
 
 def test_a_missing_column_is_an_error_unless_it_is_optional() -> None:

@@ -94,89 +94,100 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
     return batch.columns[name][0]
 
 
-@pytest.mark.parametrize(
-    ("entry", "cells", "expected"),
-    [
-        ('"a"', {"a": " x "}, " x "),
-        ('{ from = "a" }', {"a": ""}, ""),
-        ('{ join = ["a", "b", "c"] }', {"a": "x", "b": " ", "c": " y"}, "x y"),
-        ('{ join = ["a", "b"], separator = ", " }', {"a": "x", "b": "y"}, "x, y"),
-        ('{ join = ["a", "b"] }', {"a": "", "b": ""}, ""),
-        ('{ join = ["a", "b"], default = "z" }', {"a": "", "b": ""}, "z"),
-        ('{ first = ["a", "b"] }', {"a": " ", "b": "y"}, "y"),
-        ('{ first = ["a", { join = ["b", "c"], separator = "-" }] }', {"a": "", "b": "x", "c": "y"}, "x-y"),
-        ('{ constant = "x" }', {}, "x"),
-        ('{ from = "a", default = "x" }', {"a": "\t"}, "x"),
-        ('{ from = "a", values = { A = "x" } }', {"a": " a "}, "x"),
-        ('{ from = "a", values = { A = "x" } }', {"a": "b"}, "b"),
-        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": "b"}, "y"),
-        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": ""}, ""),
-        ('{ from = "a", values = { A = "x" }, other = "y", default = "z" }', {"a": ""}, "z"),
-        ('{ from = "a", split = " ", part = 1 }', {"a": " 61348 Bad Homburg"}, "61348"),
-        ('{ from = "a", split = " ", part = 2 }', {"a": " 61348  Bad Homburg "}, "Bad Homburg"),
-        ('{ from = "a", split = ", ", part = 2 }', {"a": "43,65, -79,40"}, "-79,40"),
-        ('{ from = "a", split = ",", part = 1 }', {"a": "43.65"}, "43.65"),
-        ('{ from = "a", split = ",", part = 2 }', {"a": "43.65"}, None),
-        ('{ from = "a", split = ",", part = 2, default = "z" }', {"a": "43.65,"}, "z"),
-        ('{ first = ["a", "b"], split = ",", part = 2 }', {"a": "", "b": "x,y"}, "y"),
-        ('{ from = "a", split = ",", part = 2, values = { A = "x" } }', {"a": "b,a"}, "x"),
-    ],
-)
+COMMA = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+FLAG = '{ from = "a", values = { x = false } }'
+A_OTHER = '{ from = "a", values = { A = "x" }, other = "y" }'
+# Of a table, whose cells are texts: an entry, the cells, what the field is.
+OF_TABLES: list[tuple[str, dict[str, Cell], Cell]] = [
+    ('"a"', {"a": " x "}, " x "),
+    ('{ from = "a" }', {"a": ""}, ""),
+    ('{ join = ["a", "b", "c"] }', {"a": "x", "b": " ", "c": " y"}, "x y"),
+    ('{ join = ["a", "b"], separator = ", " }', {"a": "x", "b": "y"}, "x, y"),
+    ('{ join = ["a", "b"] }', {"a": "", "b": ""}, ""),
+    ('{ join = ["a", "b"], default = "z" }', {"a": "", "b": ""}, "z"),
+    ('{ first = ["a", "b"] }', {"a": " ", "b": "y"}, "y"),
+    ('{ first = ["a", { join = ["b", "c"], separator = "-" }] }', {"a": "", "b": "x", "c": "y"}, "x-y"),
+    ('{ constant = "x" }', {}, "x"),
+    ('{ from = "a", default = "x" }', {"a": "\t"}, "x"),
+    ('{ from = "a", values = { A = "x" } }', {"a": " a "}, "x"),
+    ('{ from = "a", values = { A = "x" } }', {"a": "b"}, "b"),
+    (A_OTHER, {"a": "b"}, "y"),
+    (A_OTHER, {"a": ""}, ""),
+    ('{ from = "a", values = { A = "x" }, other = "y", default = "z" }', {"a": ""}, "z"),
+    ('{ from = "a", split = " ", part = 1 }', {"a": " 61348 Bad Homburg"}, "61348"),
+    ('{ from = "a", split = " ", part = 2 }', {"a": " 61348  Bad Homburg "}, "Bad Homburg"),
+    ('{ from = "a", split = ", ", part = 2 }', {"a": "43,65, -79,40"}, "-79,40"),
+    ('{ from = "a", split = ",", part = 1 }', {"a": "43.65"}, "43.65"),
+    ('{ from = "a", split = ",", part = 2 }', {"a": "43.65"}, None),
+    ('{ from = "a", split = ",", part = 2, default = "z" }', {"a": "43.65,"}, "z"),
+    ('{ first = ["a", "b"], split = ",", part = 2 }', {"a": "", "b": "x,y"}, "y"),
+    ('{ from = "a", split = ",", part = 2, values = { A = "x" } }', {"a": "b,a"}, "x"),
+    # A column may be named in another case and spacing, and be missing if it is optional.
+    ('"STORE-NAME"', {"Store name": "x"}, "x"),
+    ('"Store name"', {"Store name": "x", "store_name": "y"}, "x"),
+    ('{ from = "b", optional = true }', {"a": "x"}, None),
+    ('{ first = ["b", "a"], optional = true }', {"a": "x"}, "x"),
+    ('{ from = "b", optional = true, default = "y" }', {"a": "x"}, "y"),
+]
+# Of JSON: other types are accepted only where they are declared.
+OF_JSON: list[tuple[str, dict[str, Cell], Cell]] = [
+    ('"a"', {"a": True}, WrongType("true")),
+    ('"a"', {"a": None}, None),
+    ('{ join = ["a", "b"] }', {"a": None, "b": "y"}, "y"),
+    ('{ join = ["a", "b"] }', {"a": "x", "b": WrongType("[]")}, WrongType("[]")),
+    ('{ join = ["a", "b"] }', {"a": "x", "b": False}, WrongType("false")),
+    ('{ first = ["a", "b"] }', {"a": WrongType("[]"), "b": "y"}, WrongType("[]")),
+    ('{ from = "a", values = { true = "x" } }', {"a": True}, "x"),
+    (A_OTHER, {"a": WrongType("[]")}, WrongType("[]")),
+    ('{ from = "a", split = ",", part = 2 }', {"a": WrongType("[1, 2]")}, WrongType("[1, 2]")),
+    ('{ from = "a", split = ",", part = 2 }', {"a": None}, None),
+]
+# With options of the resource, or of another field than `name`: its name, the options, an entry, cells, what it is.
+DECIMALS = 'decimal = ","'
+NO_VALUE = 'no_value = ["N/A", " Unbekannt"]'
+OTHERS: list[tuple[str, str, str, dict[str, Cell], Cell]] = [
+    ("is_open", "", FLAG, {"a": "X"}, False),
+    ("is_open", "", FLAG, {"a": "no"}, "no"),
+    ("latitude", DECIMALS, '"a"', {"a": "-1234,5"}, "-1234.5"),
+    ("latitude", DECIMALS, '"a"', {"a": "7"}, "7"),
+    ("latitude", DECIMALS, '"a"', {"a": "1.234,5"}, Invalid("1.234,5", COMMA)),
+    # Both coordinates of one column.
+    ("latitude", "", '{ from = "a", split = ";", part = 1 }', {"a": "43.65; -79.40"}, "43.65"),
+    ("longitude", "", '{ from = "a", split = ";", part = 2 }', {"a": "43.65; -79.40"}, "-79.40"),
+    ("latitude", DECIMALS, '{ from = "a", split = ", ", part = 1 }', {"a": "43,65, -79,40"}, "43.65"),
+    ("longitude", DECIMALS, '{ from = "a", split = ", ", part = 2 }', {"a": "43,65, -79,40"}, "-79.40"),
+    # Texts that mean no value do in all columns, whatever their case.
+    ("name", NO_VALUE, '"a"', {"a": " n/a "}, None),
+    ("name", NO_VALUE, '{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, "y"),
+    ("name", NO_VALUE, '"a"', {"a": "N/a "}, None),
+    ("name", NO_VALUE, '"a"', {"a": "n/a."}, "n/a."),
+]
+OTHERS_OF_JSON: list[tuple[str, str, str, dict[str, Cell], Cell]] = [
+    ("is_open", "", '"a"', {"a": False}, False),
+    ("is_open", "", '{ first = ["a", "b"] }', {"a": False, "b": True}, False),
+    ("latitude", DECIMALS, '"a"', {"a": None}, None),
+    ("name", NO_VALUE, '"a"', {"a": WrongType("[]")}, WrongType("[]")),
+]
+
+
+@pytest.mark.parametrize(("entry", "cells", "expected"), OF_TABLES)
 def test_a_field_is_made_as_its_entry_declares(entry: str, cells: dict[str, Cell], expected: Cell) -> None:
     assert field(entry, cells) == expected
 
 
-@pytest.mark.parametrize(
-    ("entry", "cells", "expected"),
-    [
-        ('"a"', {"a": True}, WrongType("true")),
-        ('"a"', {"a": None}, None),
-        ('{ join = ["a", "b"] }', {"a": None, "b": "y"}, "y"),
-        ('{ join = ["a", "b"] }', {"a": "x", "b": WrongType("[]")}, WrongType("[]")),
-        ('{ join = ["a", "b"] }', {"a": "x", "b": False}, WrongType("false")),
-        ('{ first = ["a", "b"] }', {"a": WrongType("[]"), "b": "y"}, WrongType("[]")),
-        ('{ from = "a", values = { true = "x" } }', {"a": True}, "x"),
-        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": WrongType("[]")}, WrongType("[]")),
-        ('{ from = "a", split = ",", part = 2 }', {"a": WrongType("[1, 2]")}, WrongType("[1, 2]")),
-        ('{ from = "a", split = ",", part = 2 }', {"a": None}, None),
-    ],
-)
+@pytest.mark.parametrize(("entry", "cells", "expected"), OF_JSON)
 def test_cells_of_other_types_are_accepted_only_where_they_are_declared(
     entry: str, cells: dict[str, Cell], expected: Cell
 ) -> None:
     assert field(entry, cells, is_table=False) == expected
 
 
-def test_flags_stay_flags() -> None:
-    assert field('"a"', {"a": False}, name="is_open", is_table=False) is False
-    assert field('{ from = "a", values = { x = false } }', {"a": "X"}, name="is_open") is False
-    assert field('{ from = "a", values = { x = false } }', {"a": "no"}, name="is_open") == "no"
-    assert field('{ first = ["a", "b"] }', {"a": False, "b": True}, name="is_open", is_table=False) is False
-
-
-def test_a_decimal_point_is_invalid_where_commas_are_declared() -> None:
-    issue = Issue("type", "expected a number with a decimal comma, as the mapping declares")
-    options = 'decimal = ","'
-    assert field('"a"', {"a": "-1234,5"}, name="latitude", options=options) == "-1234.5"
-    assert field('"a"', {"a": "7"}, name="latitude", options=options) == "7"
-    assert field('"a"', {"a": "1.234,5"}, name="latitude", options=options) == Invalid("1.234,5", issue)
-    assert field('"a"', {"a": None}, name="latitude", options=options, is_table=False) is None
-
-
-def test_both_coordinates_of_one_column_are_read() -> None:
-    for name, part, expected in (("latitude", 1, "43.65"), ("longitude", 2, "-79.40")):
-        assert field(f'{{ from = "a", split = ";", part = {part} }}', {"a": "43.65; -79.40"}, name=name) == expected
-        entry = f'{{ from = "a", split = ", ", part = {part} }}'
-        assert field(entry, {"a": "43,65, -79,40"}, name=name, options='decimal = ","') == expected
-
-
-def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_case() -> None:
-    options = 'no_value = ["N/A", " Unbekannt"]'
-    assert field('"a"', {"a": " n/a "}, options=options) is None
-    assert field('{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, options=options) == "y"
-    assert field('"a"', {"a": "N/a "}, options=options) is None
-    assert field('"a"', {"a": "n/a."}, options=options) == "n/a."
-    assert field('"a"', {"a": WrongType("[]")}, options=options, is_table=False) == WrongType("[]")
+@pytest.mark.parametrize(("name", "options", "entry", "cells", "expected"), [*OTHERS, *OTHERS_OF_JSON])
+def test_a_field_is_made_as_its_kind_and_the_options_need(
+    name: str, options: str, entry: str, cells: dict[str, Cell], expected: Cell
+) -> None:
+    is_table = all(isinstance(cell, str) for cell in cells.values())
+    assert field(entry, cells, name=name, options=options, is_table=is_table) == expected
 
 
 class LookedUp(frozenset[str]):
@@ -232,17 +243,6 @@ def test_a_column_of_identifiers_that_the_file_does_not_have_is_no_constant() ->
     declared = parse_mapping(b"[stores.fields]\nstore_id = 'xyz'").stores
     with pytest.raises(FileError, match=r"'xyz' \(of store_id\)$"):
         MappedRecords(table(f"{HEADER}\n{ROW}"), declared, STORES)
-
-
-def test_a_column_may_be_named_in_another_case_and_spacing() -> None:
-    assert field('"STORE-NAME"', {"Store name": "x"}) == "x"
-    assert field('"Store name"', {"Store name": "x", "store_name": "y"}) == "x"
-
-
-def test_optional_columns_may_be_missing() -> None:
-    assert field('{ from = "b", optional = true }', {"a": "x"}) is None
-    assert field('{ first = ["b", "a"], optional = true }', {"a": "x"}) == "x"
-    assert field('{ from = "b", optional = true, default = "y" }', {"a": "x"}) == "y"
 
 
 def test_required_fields_without_a_column_are_refused() -> None:
