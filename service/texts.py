@@ -1,5 +1,6 @@
 """Texts for people: safe to print, of bounded length, with counts."""
 
+from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from http import HTTPStatus
@@ -21,6 +22,11 @@ def printable(text: str) -> str:
 def counted(number: int, one: str, several: str = "") -> str:
     """Return a number with its noun: `1 store`, `1,000 stores`. The plural, if not given, has an s."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def repeated(texts: Iterable[str]) -> list[str]:
+    """Return the texts that occur more than once."""
+    return [text for text, count in Counter(texts).items() if count > 1]
 
 
 def status_line(status: int) -> str:

@@ -608,7 +608,7 @@ FIGURES: Final = {
         up to {server.log._MAX_QUEUED_LINES:,} lines
         The first {web.pipeline.counters._MAX_KEYS} names""",
     "docs/data.md": """
-        nested more than {reading.formats.json_batches.MAX_JSON_DEPTH} deep
+        nested more than {reading.formats.json_text.MAX_JSON_DEPTH} deep
         more than {reading.text.MAX_SIZE!M} MiB
         more than {reading.text.MAX_RATIO} times its size
         more than {reading.files.container.MAX_ENTRIES:,} entries
@@ -620,7 +620,7 @@ FIGURES: Final = {
         the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
     "docs/mapping.md": """
         up to {reading.batch.BATCH_SIZE:,} records
-        the first {reading.formats.json_file.SAMPLE:,} records
+        the first {reading.batch.BATCH_SIZE:,} records
         More than {reading.proposal.flag._MAX_UNKNOWN} such words
         more than {reading.columns.flags.MAX_TEXTS} different texts
         up to {reading.mapping.toml.MAX_SIZE!M} MiB
@@ -630,7 +630,7 @@ FIGURES: Final = {
         at most {reading.mapping.declaration.MOST_BYTES:,}
         A separator has up to {reading.mapping.entries._MAX_SEPARATOR} characters
         A format has up to {reading.columns.dates._MAX_LENGTH} characters
-        a list up to {reading.mapping.options._MAX_FORMATS} formats""",
+        a list up to {reading.mapping.entries._MAX_FORMATS} formats""",
     "docs/baked.md": """
         of another format than `{baking.baked_file.FORMAT}`
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from service.loading.checks import UNKNOWN_PARENT, CheckedColumn
-from service.reading.batch import Batch, Cell, Invalid, WrongType
-from service.reading.columns.flags import ClosedCells
+from service.reading.batch import Batch, Cell, written
+from service.reading.columns.flags import closed_tester
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
 from service.texts import counted, truncate
 
@@ -109,13 +109,10 @@ class BatchDiagnostics:
 def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:
     """Yield the index, the issue and the text of each cell that has one."""
     if issues:
-        yield from ((index, issues[cell], _text(cell)) for index, cell in enumerate(column.cells) if cell in issues)
-
-
-def _text(cell: Cell) -> str | None:
-    if isinstance(cell, WrongType | Invalid):
-        return cell.text
-    return cell if isinstance(cell, str) and cell.strip() else None
+        for index, cell in enumerate(column.cells):
+            if cell in issues:
+                text = written(cell)
+                yield index, issues[cell], text if text.strip() else None
 
 
 class ClosedColumns:
@@ -123,7 +120,7 @@ class ClosedColumns:
 
     def __init__(self, as_of: date) -> None:
         self._as_of = as_of
-        self._cells: dict[str, ClosedCells] = {}
+        self._testers: dict[str, Callable[[Cell], bool]] = {}
         self._first: dict[str, tuple[Location, str]] = {}
         self._closed: dict[str, array[int]] = {}  # the indices of records
 
@@ -132,8 +129,10 @@ class ClosedColumns:
     ) -> None:
         """Add the columns of a batch that begins with a record; `is_open` says which are to be served as open."""
         for name, cells in columns.items():
-            known = self._cells.setdefault(name, ClosedCells(name, self._as_of))
-            closed = [index for index, cell in enumerate(cells) if is_open[index] and known.is_closed(cell)]
+            if name not in self._testers:
+                self._testers[name] = closed_tester(name, self._as_of)
+            is_closed = self._testers[name]
+            closed = [index for index, cell in enumerate(cells) if is_open[index] and is_closed(cell)]
             self._closed.setdefault(name, array("q")).extend(first + index for index in closed)
             if closed and name not in self._first:
                 cell = cells[closed[0]]

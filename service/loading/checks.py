@@ -1,7 +1,7 @@
 """Check the cells of a field: each becomes a value and its normalized key, or an issue."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +18,6 @@ from service.model.kinds import (
     NUMBER,
     NUMBER_PATTERN,
     POSTAL,
-    WORDS,
     Kind,
     fold,
     format_instant,
@@ -29,7 +28,7 @@ from service.model.kinds import (
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, Value, WrongType
 from service.reading.diagnostics import Issue
-from service.reading.mapping.attribute_values import CONTROL, CONTROL_CHARACTER
+from service.reading.mapping.conversions import CONTROL, CONTROL_CHARACTER
 
 # What programs and people write for no value; compared after folding.
 PLACEHOLDERS: Final = frozenset(
@@ -152,46 +151,25 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
     errors, warnings = dict[Cell, Issue](), dict[Cell, Issue]()
     for cell in [cell for cell in cells if isinstance(cell, Invalid)]:
         (warnings if cell.is_null else errors)[cell] = cell.issue
-    valid = [None if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
-    values, keys = _ATTRIBUTES.get(field.attribute, _texts)(valid)
+    values: Sequence[Value]
+    valid: Sequence[Any] = (
+        [None if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
+    )
+    plain = None if field.is_list else read_plain_column(field.kind, valid)
+    if plain is None:
+        values = [None if isinstance(cell, str) and not cell.strip() else cell for cell in valid]
+        keys_by_value = {value: _attribute_key(field, value) for value in set(values)}
+        keys = join_keys(list(map(keys_by_value.__getitem__, values)))
+    else:
+        values, keys = plain.values, plain.keys
+    if field.kind is NUMBER:
+        values = [msgspec.Raw(value.encode()) if isinstance(value, str) else None for value in values]
     suspicious = check_texts(field, cells, keys) if field.attribute == "text" else {}
     return CheckedColumn(field, cells, values, keys, errors, warnings | suspicious)
 
 
-def _texts(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
-    plain = read_plain_column(WORDS, cells)
-    if plain is not None:
-        return plain.values, plain.keys
-    values = [cell if cell and cell.strip() else None for cell in cells]
-    return values, join_keys([None if value is None else fold(value) for value in values])
-
-
-def _numbers(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
-    values = [msgspec.Raw(cell.encode()) if cell else None for cell in cells]
-    plain = read_plain_column(NUMBER, cells)
-    keys = join_keys([number_key(cell) if cell else None for cell in cells]) if plain is None else plain.keys
-    return values, keys
-
-
-def _flags(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
-    return cells, join_keys([None if cell is None else FLAG.normalize(str(cell)) for cell in cells])
-
-
-def _lists(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
-    keys = {cell: None if cell is None else list_key(map(fold, cell)) for cell in set(cells)}
-    return cells, join_keys(list(map(keys.__getitem__, cells)))
-
-
-def _dates(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
-    return cells, join_keys(cells)
-
-
-_ATTRIBUTES: Final[Mapping[str, Callable[[Sequence[Any]], tuple[Sequence[Value], bytes]]]] = {
-    "number": _numbers,
-    "flag": _flags,
-    "list": _lists,
-    "date": _dates,
-}
+def _attribute_key(field: Field, value: Value) -> str | None:
+    return list_key(map(fold, value)) if isinstance(value, tuple) else _key(field.kind, value)
 
 
 def _check_plain_column(

@@ -31,31 +31,16 @@ RESERVED: Final = frozenset({ATTRIBUTES, DISTANCE, "created_at"})
 _DIGEST_BYTES: Final = 16
 _SCHEMAS_KEPT: Final = 4  # the data set that is served, and those that requests still read
 
-_KINDS: Final[Mapping[AttributeKind, Kind]] = {
-    "text": WORDS,
-    "number": NUMBER,
-    "flag": FLAG,
-    "list": WORDS,
-    "url": WORDS,
-    "date": DATE,
-}
-_NOUNS: Final[Mapping[AttributeKind, str]] = {
-    "text": "a text",
-    "number": "a number",
-    "flag": "true or false",
-    "list": "a list of texts, one of which has to match",
-    "url": "a URL",
-    "date": "a date",
-}
 _URI: Final = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 _DATE: Final = Annotated[str, Meta(extra_json_schema={"format": "date"})]
-_TYPES: Final[Mapping[AttributeKind, Any]] = {
-    "text": str,
-    "number": float,
-    "flag": bool,
-    "list": list[str],
-    "url": _URI,
-    "date": _DATE,
+# How values are compared, what they are, and their type.
+_KINDS: Final[Mapping[AttributeKind, tuple[Kind, str, Any]]] = {
+    "text": (WORDS, "a text", str),
+    "number": (NUMBER, "a number", float),
+    "flag": (FLAG, "true or false", bool),
+    "list": (WORDS, "a list of texts, one of which has to match", list[str]),
+    "url": (WORDS, "a URL", _URI),
+    "date": (DATE, "a date", _DATE),
 }
 
 
@@ -108,7 +93,7 @@ def schema_of(declaration: Declaration) -> Schema:
 def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Resource:
     if not attributes:
         return resource
-    name, types = resource.record.__name__, [(each.name, _TYPES[each.kind] | None) for each in attributes]
+    name, types = resource.record.__name__, [(each.name, _KINDS[each.kind][2] | None) for each in attributes]
     whole = msgspec.defstruct(
         f"{name}Attributes", types, namespace={"__doc__": f"The attributes of a {resource.noun}."}, frozen=True
     )
@@ -118,24 +103,23 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
         namespace={"__doc__": f"Some attributes of a {resource.noun}, those that `fields` names."},
         frozen=True,
     )
-    record = _extended(resource.record, whole)
+    documented = {"__doc__": resource.record.__doc__}
+    record: type[Any] = msgspec.defstruct(
+        name, [(ATTRIBUTES, whole)], bases=(resource.record,), namespace=documented, frozen=True, kw_only=True, gc=False
+    )
     shown = with_distance(record) if resource.coordinates else record
     items = (shown, partial(record, shown, {ATTRIBUTES: some}))
     fields = (*resource.fields, *map(field_of, attributes))
     return msgspec.structs.replace(resource, record=record, fields=fields, items=items)
 
 
-def _extended(record: type[Any], attributes: type[msgspec.Struct]) -> type[Any]:
-    name, member, namespace = record.__name__, (ATTRIBUTES, attributes), {"__doc__": record.__doc__}
-    return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
-
-
 def field_of(attribute: Attribute) -> Field:
     """Return the field that an attribute is."""
+    kind, noun, _ = _KINDS[attribute.kind]
     return Field(
         PREFIX + attribute.name,
-        _KINDS[attribute.kind],
-        f"An attribute of this data set: {_NOUNS[attribute.kind]}.",
+        kind,
+        f"An attribute of this data set: {noun}.",
         filters=attribute.filter,
         facets=attribute.filter,
         sorts=attribute.filter and attribute.kind != "list",

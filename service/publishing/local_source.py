@@ -34,7 +34,7 @@ from service.publishing.source import (
 )
 from service.reading.files.container import ACCEPTED
 from service.reading.files.data_signature import DataSignature, data_signature, file_signature
-from service.reading.files.misnamed_files import suggest_conversion
+from service.reading.files.file_names import suggest_conversion
 from service.settings import Settings
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.

@@ -11,6 +11,9 @@ from msgspec import UnsetType
 from service.reading.diagnostics import Issue
 
 BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
+_T = TypeVar("_T")
+_Fill = TypeVar("_Fill")
+Value: TypeAlias = str | bool | tuple[str, ...] | msgspec.Raw | UnsetType | None
 
 
 class WrongType(msgspec.Struct, frozen=True):
@@ -27,10 +30,14 @@ class Invalid(msgspec.Struct, frozen=True):
     is_null: bool = False
 
 
-_T = TypeVar("_T")
-_Fill = TypeVar("_Fill")
+def written(cell: "Cell") -> str:
+    """Return a cell as its file has it, a flag as in JSON; "" for none."""
+    if isinstance(cell, WrongType | Invalid):
+        return cell.text
+    return "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
+
+
 Cell: TypeAlias = str | bool | tuple[str, ...] | WrongType | Invalid | None
-Value: TypeAlias = str | bool | tuple[str, ...] | msgspec.Raw | UnsetType | None
 
 
 def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:

@@ -21,7 +21,7 @@ DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
 _PLAIN: Final = ("csv", "tsv", "tab", "txt", "xlsx", "xlsm", "ods")  # formats of which all cells are texts
-# The format and the compression at the end of the name of a data file.
+# The format and the compression at the end of the name of a data file: `json` is an array, `jsonl` JSON Lines.
 _EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
 _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 
@@ -49,22 +49,15 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
         The record is named in formats whose records may be on a single line, or on none.
         """
-        file = printable(self.file)
+        file, field, value, found = printable(self.file), self.field, self.value, _EXTENSIONS.search(self.file)
+        form = found[1].lower() if found else ""
         location = file if self.line is None else f"{file}:{self.line}"
-        record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
-        return ": ".join(
-            part for part in (location, record, self._shown_field(), self.why, self._shown_value()) if part
-        )
-
-    def _shown_field(self) -> str | None:
-        """Return the name of the field or column, quoted if it is empty or not printable."""
-        return self.field if self.field is None or (self.field and self.field.isprintable()) else repr(self.field)
-
-    def _shown_value(self) -> str | None:
-        """Return the value, quoted; one of the wrong JSON type as written, where 0 and "0" differ."""
-        if self.value and self.code == "type" and _format(self.file) not in _PLAIN:
-            return printable(self.value)
-        return self.value and repr(self.value)
+        record = f"record {self.record}" if self.record is not None and form in _NUMBERED else None
+        if field is not None and not (field and field.isprintable()):
+            field = repr(field)
+        if value:  # one of the wrong JSON type as written, where 0 and "0" differ
+            value = printable(value) if self.code == "type" and form not in _PLAIN else repr(value)
+        return ": ".join(part for part in (location, record, field, self.why, value) if part)
 
 
 class Location(msgspec.Struct, frozen=True):
@@ -93,9 +86,3 @@ class FileError(Exception):
         """Return this as the error of a file. In a path, bytes that are not UTF-8 become U+FFFD."""
         name = os.fsencode(file).decode("utf-8", "replace")
         return Diagnostic("file", name, self.line, None, None, None, self.why)
-
-
-def _format(file: str) -> str:
-    """Return the format in the name of a data file: `json` is an array, `jsonl` and `ndjson` are JSON Lines."""
-    found = _EXTENSIONS.search(file)
-    return found[1].lower() if found else ""

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from signal import SIGABRT, SIGXCPU, Signals
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Thread
-from typing import IO, Final, Generic, Protocol, TypeVar, cast
+from typing import IO, Any, Final, cast
 from weakref import finalize
 
 import msgspec
@@ -25,6 +25,10 @@ from service.reading.diagnostics import FileError
 from service.spool import FileBytes
 
 LENGTH_BYTES: Final = 8  # of the file, and of a message, before it
+MAX_ADDRESSES: Final = 2 * 2**30  # bytes of address space, beside four times the file
+MAX_DATA: Final = 512 * 2**20  # bytes of memory, beside the same
+MAX_SECONDS: Final = 300  # of CPU time
+_FILES: Final = 4
 
 
 class Unreadable(msgspec.Struct, frozen=True, tag=True):
@@ -37,14 +41,7 @@ class End(msgspec.Struct, frozen=True, tag=True):
     """There is no more of what was requested."""
 
 
-_Opened = TypeVar("_Opened", bound=msgspec.Struct)
-_Part = TypeVar("_Part", bound=msgspec.Struct)
-# No more threads than are used.
-_SETTINGS: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-_TOO_MUCH_TIME: Final = "it takes too much time"
-
-
-class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
+class ReaderProgram(msgspec.Struct, frozen=True):
     """A program that reads the files of a format, each in a process.
 
     module      its main module
@@ -57,37 +54,38 @@ class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
 
     module: str
     unreadable: str
-    opened: type[_Opened]
-    part: type[_Part]
+    opened: type[msgspec.Struct]
+    part: type[msgspec.Struct]
     settings: Mapping[str, str] = {}
     aborted: str | None = None
 
 
-class FileReader(Generic[_Opened, _Part]):
+class FileReader:
     """A process with an opened file; it ends with this object, or with this process.
 
     opened  what the file has
     """
 
-    def __init__(self, program: ReaderProgram[_Opened, _Part], content: FileBytes) -> None:
+    def __init__(self, program: ReaderProgram, content: FileBytes) -> None:
         """Open a file. Raises FileError."""
         self._program, self._content, self._is_taken = program, content, False
         self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
-        environment = {**os.environ, **_SETTINGS, **program.settings}
+        # No more threads than are used.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.settings}
         command = module_command(program.module)
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
         self._requests, self._messages = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self.close = finalize(self, _end, self._process)
         self._send(len(content).to_bytes(LENGTH_BYTES, "little"), content)
-        self.opened = cast("_Opened", self._receive())
+        self.opened = self._receive()
 
-    def parts(self, request: msgspec.Struct) -> Iterator[_Part]:
+    def parts(self, request: msgspec.Struct) -> Iterator[Any]:
         """Yield what is requested. Raises FileError."""
         self._send(msgspec.json.encode(request), b"\n")
         while not isinstance(message := self._receive(), End):
-            yield cast("_Part", message)
+            yield message
 
-    def take(self) -> "FileReader[_Opened, _Part]":
+    def take(self) -> "FileReader":
         """Return this process to who reads the file to its end, another one if it was taken already."""
         if self._is_taken:
             return FileReader(self._program, self._content).take()
@@ -99,7 +97,7 @@ class FileReader(Generic[_Opened, _Part]):
             self._requests.writelines(parts)
             self._requests.flush()
 
-    def _receive(self) -> object:
+    def _receive(self) -> Any:
         length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
         encoded = self._messages.read(length)
         if not length or len(encoded) < length:
@@ -114,7 +112,7 @@ class FileReader(Generic[_Opened, _Part]):
         if code == -SIGABRT and program.aborted:
             return FileError(program.aborted)
         how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
-        why = _TOO_MUCH_TIME if code == -SIGXCPU else f"its reader {how}"
+        why = "it takes too much time" if code == -SIGXCPU else f"its reader {how}"
         return FileError(f"{program.unreadable}: {why}")
 
 
@@ -124,27 +122,10 @@ def _end(process: Popen[bytes]) -> None:
         pass
 
 
-MAX_ADDRESSES: Final = 2 * 2**30  # bytes of address space, beside four times the file
-MAX_DATA: Final = 512 * 2**20  # bytes of memory, beside the same
-MAX_SECONDS: Final = 300  # of CPU time
-_FILES: Final = 4
-_Request = TypeVar("_Request", bound=msgspec.Struct)
-_Asked_contra = TypeVar("_Asked_contra", bound=msgspec.Struct, contravariant=True)
-
-
-class OpenedFile(Protocol[_Asked_contra]):
-    """A file in its process: what it has, and the parts that are requested."""
-
-    @property
-    def opened(self) -> msgspec.Struct: ...  # noqa: D102 - see the class
-
-    def parts(self, request: _Asked_contra, /) -> Iterator[msgspec.Struct]: ...  # noqa: D102 - see the class
-
-
-def run(open_file: Callable[[bytes], OpenedFile[_Request]], request: type[_Request], too_much_memory: str) -> None:
-    """Answer the requests of a type, on standard input, about the file."""
+def run(open_file: Callable[[bytes], Any], request: type[msgspec.Struct], too_much_memory: str) -> None:
+    """Answer the requests of a type, on standard input, about the file: what it `opened`, and the `parts` of it."""
     content = sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(LENGTH_BYTES), "little"))
-    requests: SimpleQueue[_Request] = SimpleQueue()
+    requests: SimpleQueue[msgspec.Struct] = SimpleQueue()
     Thread(target=_receive, args=(requests, request), daemon=True).start()
     _limit(len(content))
     try:
@@ -155,7 +136,7 @@ def run(open_file: Callable[[bytes], OpenedFile[_Request]], request: type[_Reque
 
 
 def answer(
-    open_file: Callable[[bytes], OpenedFile[_Request]], content: bytes, requests: Iterable[_Request]
+    open_file: Callable[[bytes], Any], content: bytes, requests: Iterable[msgspec.Struct]
 ) -> Iterator[msgspec.Struct]:
     """Yield what a file has, and then what is requested of it, or why it cannot be used."""
     try:
@@ -181,7 +162,7 @@ def _limit(size: int) -> None:
         resource.setrlimit(limit, (bound, hard))
 
 
-def _receive(requests: "SimpleQueue[_Request]", request: type[_Request]) -> None:
+def _receive(requests: "SimpleQueue[msgspec.Struct]", request: type[msgspec.Struct]) -> None:
     for line in sys.stdin.buffer:
         requests.put(msgspec.json.decode(line, type=request))
     os._exit(1)

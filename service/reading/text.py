@@ -19,7 +19,43 @@ from service.model.kinds import trim
 from service.reading.diagnostics import FileError
 from service.spool import FileBytes, SpoolError, Spools, open_bytes
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 _CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
+_C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
+_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_UTF_16: Final = "utf-16"  # the codec removes the mark
+_MARK: Final = "\ufeff"
+# Codecs of Python that are not encodings of files: of names, literals and mail, and one that always raises. UTF-7 is
+# decoded from the beginning of an escape sequence with each chunk: that takes the square of its length.
+_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+# The first bytes of other kinds of file.
+_SIGNATURES: Final = {
+    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
+    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
+}
+# A file that exceeds both is a decompression bomb: gzip reaches 1,026 to 1, records about 10 to 1.
+MAX_SIZE: Final = 64 * 2**20
+MAX_RATIO: Final = 200
+_LONGEST_MARK: Final = 4  # bytes, that of UTF-32
+_OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
+# zipfile raises all of these for damaged archives.
+ZIP_DAMAGE: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 
 
 def read_stored(path: Path, *, what: str = "the file", most: int) -> bytes:
@@ -57,9 +93,6 @@ def _opened(path: Path, what: str) -> Iterator[BinaryIO]:
         raise FileError(f"{what} cannot be read: {reason(error)}") from None
 
 
-_C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
-
-
 class Cleaning(msgspec.Struct, frozen=True):
     """How each cell is cleaned before all else.
 
@@ -90,22 +123,6 @@ def meant_by_c1(encoding: str) -> Mapping[int, str]:
 def has_c1(text: str) -> bool:
     """Return whether a text has a C1 character."""
     return not text.isascii() and any(ord(character) in _C1 for character in text)
-
-
-_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-_UTF_16: Final = "utf-16"  # the codec removes the mark
-_MARK: Final = "\ufeff"
-_UTF_8: Final = frozenset({"utf-8", "utf-8-sig"})
-# Codecs of Python that are not encodings of files: of names, literals and mail, and one that always raises. UTF-7 is
-# decoded from the beginning of an escape sequence with each chunk: that takes the square of its length.
-_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
-# The first bytes of other kinds of file.
-_SIGNATURES: Final = {
-    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
-    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
-    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
-}
 
 
 def parse_encoding(name: str) -> str:
@@ -159,31 +176,6 @@ def describe_encoding(text: FileBytes) -> str:
     return f"it looks like {encoding}: {declare}"
 
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-# A file that exceeds both is a decompression bomb: gzip reaches 1,026 to 1, records about 10 to 1.
-MAX_SIZE: Final = 64 * 2**20
-MAX_RATIO: Final = 200
-_LONGEST_MARK: Final = 4  # bytes, that of UTF-32
-_OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
-
-# zipfile raises all of these for damaged archives.
-ZIP_DAMAGE: Final = (
-    BadZipFile,
-    EOFError,
-    NotImplementedError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
-
-
 def plain_text(
     stored: FileBytes, compression: str | None, encoding: str | None = None, spools: Spools | None = None
 ) -> FileBytes:
@@ -213,7 +205,7 @@ def decode_text(stored: FileBytes, encoding: str | None = None, spools: Spools |
     if has_utf_16_mark(stored):
         return _transcode(stored, _UTF_16, spools or Spools())
     is_marked = stored.startswith(codecs.BOM_UTF8)
-    if known is not None and known not in _UTF_8 and not is_marked:
+    if known is not None and known not in ("utf-8", "utf-8-sig") and not is_marked:
         return _transcode(stored, known, spools or Spools())
     _check_utf8(stored)
     if not is_marked:

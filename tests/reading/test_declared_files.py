@@ -12,7 +12,7 @@ from service.dataset import ReadOptions
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Loaded, load
 from service.reading.files.data_signature import data_signature
-from service.reading.files.misnamed_files import matching, patterns_of
+from service.reading.files.file_names import matching, patterns_of
 from tests.loading.data_files import (
     COMPANIES_FILE,
     DERIVED as FROM_STORES,

@@ -11,8 +11,8 @@ from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.files.records import open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json_batches import MAX_JSON_DEPTH, describe_json_error
 from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, JsonFile, JsonLinesFile
+from service.reading.formats.json_text import MAX_JSON_DEPTH, describe_json_error
 from tests.loading.data_files import as_json, as_lines, load_stores, refusal, store
 
 each_form = pytest.mark.parametrize("form", ["json", "jsonl"])

@@ -13,7 +13,7 @@ from service.loading.dataset import accept, load
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import RowStream, open_csv
-from service.reading.formats.missing_header import find_data
+from service.reading.formats.table_file import find_data
 from service.reading.proposal.column_choice import recognizes
 from tests.loading.data_files import load_stores, refusal, rows
 

@@ -1,42 +1,19 @@
 """The formats that dates may have: 31.05.2024 is in May, but 05.06.2024 is in May or in June."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
-
-import msgspec
 
 from service.model.kinds import INSTANT_PATTERN, parse_instant, trim
 from service.reading.batch import Cell, Invalid
 from service.reading.diagnostics import Issue
+from service.texts import repeated
 
 Cells: TypeAlias = Sequence[Cell]
 MAX_CACHED: Final = 1 << 16  # texts; columns with many distinct ones must not exhaust memory
-
-
-class ConvertedCells(dict[Cell, Cell]):
-    """Cells with what they are converted to, each distinct one once."""
-
-    def __init__(self, convert: Callable[[str], Cell]) -> None:
-        """Convert texts that are not blank, without the white space around them; other cells stay the same."""
-        self._convert = convert
-
-    def __missing__(self, cell: Cell) -> Cell:
-        if len(self) >= MAX_CACHED:
-            self.clear()
-        text = trim(cell) if isinstance(cell, str) else ""
-        converted = self[cell] = self._convert(text) if text else cell
-        return converted
-
-    def column(self, cells: Cells) -> Cells:
-        """Return the cells of a column, converted."""
-        return list(map(self.__getitem__, cells))
-
-
 RFC_3339: Final = "rfc3339"  # the format of dates of the data format
 # A token -> the part that it is, and its text. `mm` after hours is minutes.
 TOKENS: Final = {
@@ -59,37 +36,37 @@ _PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2
 _HALF_DAY: Final = 12
 _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
-_MAX_DAYS: Final = 1 << 16
 _MAX_LENGTH: Final = 100  # characters of a format
+DateParser: TypeAlias = Callable[[str], tuple[str, str] | None]
+_DATE_LIKE: Final = re.compile(
+    r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
+    r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
+)
+_DIGITS: Final = re.compile("(?:19|20)[0-9]{6}")  # other centuries are rather numbers
+_NUMBERS: Final = ("first", "second", "third")
+_YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
+_HALVES: Final = len("am")
 
 
-class DateFormat(msgspec.Struct, frozen=True, eq=False):
-    """A format: its pattern, and which of its parts need arithmetic."""
+def cached_converter(convert: Callable[[str], Cell]) -> Callable[[Cell], Cell]:
+    """Return the function that converts texts that are not blank, each distinct one once, without white space around.
 
-    pattern: re.Pattern[str]
-    has_time: bool
-    short_year: bool
-    half_days: bool
+    Other cells stay the same.
+    """
 
-    def parse(self, text: str) -> tuple[str, str] | None:
-        """Return a text as a date, which may not exist, and a time, as in RFC 3339; None if it has another format."""
-        match = self.pattern.fullmatch(text)
-        if match is None:
-            return None
-        year, month, day = match.group("year", "month", "day")
-        if self.short_year:
-            year = ("19" if int(year) >= _PIVOT else "20") + year
-        date = f"{year}-{month:0>2}-{day:0>2}"
-        if not self.has_time:
-            return date, "00:00:00"
-        hour, minute, second = match.group("hour", "minute", "second")
-        if self.half_days:
-            hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (match["half"] in ("PM", "pm", "Pm", "pM")))
-        return date, f"{hour:0>2}:{minute or '00'}:{second or '00'}"
+    @lru_cache(MAX_CACHED)
+    def converted(cell: Cell) -> Cell:
+        text = trim(cell) if isinstance(cell, str) else ""
+        return convert(text) if text else cell
+
+    return converted
 
 
-def parse_date_format(text: str) -> DateFormat:
-    """Return a declared format. Raises ValueError, with what is wrong."""
+def parse_date_format(text: str) -> DateParser:
+    """Return the parser of a declared format. Raises ValueError, with what is wrong.
+
+    It returns a date, which may not exist, and a time, as in RFC 3339; None for a text in another format.
+    """
     if len(text) > _MAX_LENGTH:
         raise ValueError(f"longer than {_MAX_LENGTH} characters")
     parts: list[str] = []
@@ -109,13 +86,25 @@ def parse_date_format(text: str) -> DateFormat:
         else:
             pattern += re.escape(token)
     _check_parts(parts)
-    pattern += "".join(f"(?P<{part}>)?" for part in _TIME if part not in parts)
-    return DateFormat(re.compile(pattern), "hour" in parts, "yy" in tokens, "half" in parts)
+    pattern += "".join(f"(?P<{part}>)?" for part in (*_TIME, "half") if part not in parts)
+    return partial(_parse, re.compile(pattern))
+
+
+def _parse(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
+    match = pattern.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, half = match.group(*_DATE, *_TIME, "half")
+    if len(year) < len("yyyy"):
+        year = ("19" if int(year) >= _PIVOT else "20") + year
+    if half:
+        hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (half.lower() == "pm"))
+    return f"{year}-{month:0>2}-{day:0>2}", f"{hour or '':0>2}:{minute or '00'}:{second or '00'}"
 
 
 def _check_parts(parts: Sequence[str]) -> None:
-    if repeated := [part for part, count in Counter(parts).items() if count > 1]:
-        raise ValueError(f"the {repeated[0]} is repeated; mm is the month, after hours the minutes")
+    for part in repeated(parts):
+        raise ValueError(f"the {part} is repeated; mm is the month, after hours the minutes")
     if missing := [part for part in _DATE if part not in parts]:
         raise ValueError(f"the {missing[0]} is missing")
     time = [part in parts for part in _TIME]
@@ -133,18 +122,33 @@ def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[
         return None if zone is None else lambda text: _in_zone(text, zone)
     standard = RFC_3339 in formats
     issue = Issue("date", f"expected a date as {' or '.join(formats)}, as the mapping declares")
-    offset_of = lru_cache(_MAX_DAYS)(partial(_offset_of, zone=zone))
+    offset_of = lru_cache(MAX_CACHED)(partial(_offset_of, zone=zone))
 
     def convert(text: str) -> Cell:
-        for each in declared:
-            if (parsed := each.parse(text)) is not None and (offset := offset_of(parsed[0])) is not None:
-                date, time = parsed
-                return f"{date}T{time}{offset}" if offset != _CHANGES else _localize(f"{date}T{time}", zone)
+        for parse in declared:
+            if (parsed := parse(text)) is not None and (offset := offset_of(parsed[0])) is not None:
+                local = "T".join(parsed)
+                return local + offset if offset != _CHANGES else _localize(local, zone)
         if standard and parse_instant(text) is not None:
             return _in_zone(text, zone)
         return Invalid(text, issue)
 
     return convert
+
+
+def day_parser(formats: Sequence[str]) -> Callable[[str], date | None]:
+    """Return the function from texts in some formats to days, None for others; no formats are those of the data format.
+
+    The day is that of the date as it is written.
+    """
+    convert = instant_converter(formats, None) or str
+
+    def parse(text: str) -> date | None:
+        converted = convert(text)
+        instant = parse_instant(converted) if isinstance(converted, str) else None
+        return None if instant is None else instant.date()
+
+    return parse
 
 
 def _offset_of(day: str, zone: tzinfo | None) -> str | None:
@@ -164,13 +168,10 @@ def _offset_of(day: str, zone: tzinfo | None) -> str | None:
 
 def _in_zone(text: str, zone: tzinfo | None) -> str:
     """Return a date-time of RFC 3339, in a zone if it has no offset; other texts unchanged."""
-    if zone is None or INSTANT_PATTERN.fullmatch(text) is None:
-        return text
-    try:
-        has_offset = datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        return text
-    return text if has_offset else _localize(text, zone)
+    with suppress(ValueError):
+        if zone is not None and INSTANT_PATTERN.fullmatch(text) and datetime.fromisoformat(text).tzinfo is None:
+            return _localize(text, zone)
+    return text
 
 
 def _localize(text: str, zone: tzinfo | None) -> str:
@@ -184,18 +185,6 @@ def _localize(text: str, zone: tzinfo | None) -> str:
     return local.isoformat()
 
 
-_DATE_LIKE: Final = re.compile(
-    r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
-    r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
-)
-_COMPACT: Final = "yyyymmdd"
-_DIGITS: Final = re.compile("(?:19|20)[0-9]{6}")  # other centuries are rather numbers
-_NUMBERS: Final = ("first", "second", "third")
-_ORDERS: Final = ("dmy", "mdy", "ymd")
-_YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
-_HALVES: Final = len("am")
-
-
 def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the formats of dates, for each order of day, month and year that all of them may have.
 
@@ -204,12 +193,12 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
     others = [text for text in texts if parse_instant(text) is None]
     standard = (RFC_3339,) if len(others) < len(texts) else ()
     if others and all(map(_DIGITS.fullmatch, others)):
-        compact = parse_date_format(_COMPACT)
-        return [(_COMPACT, *standard)] if all(_is_date(text, compact) for text in others) else []
+        compact = parse_date_format("yyyymmdd")
+        return [("yyyymmdd", *standard)] if all(_is_date(text, compact) for text in others) else []
     found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
     if not found or len(found) < len(others):
         return []
-    return [(*formats, *standard) for order in _ORDERS if (formats := _formats(found, order))]
+    return [(*formats, *standard) for order in ("dmy", "mdy", "ymd") if (formats := _formats(found, order))]
 
 
 def may_be_date(text: str) -> bool:
@@ -234,7 +223,12 @@ def _format(dates: Sequence[re.Match[str]], order: str) -> str:
     parts = [_part(part, [len(each[number]) for each in dates]) for part, number in zip(order, _NUMBERS, strict=True)]
     if not all(parts):
         return ""
-    declared = dates[0]["separator"].join(parts) + _time_format(dates)
+    first = dates[0]
+    declared = first["separator"].join(parts)
+    if first["gap"] is not None:
+        hours, half = _part("h", [len(each["hour"]) for each in dates]), first["half"]
+        declared += f"{first['gap']}{hours}:mm{':ss' if first['seconds'] else ''}"
+        declared += f"{half[:-_HALVES]}am/pm" if half else ""
     expected = parse_date_format(declared)
     return declared if all(_is_date(each[0], expected) for each in dates) else ""
 
@@ -246,15 +240,5 @@ def _part(part: str, digits: Sequence[int]) -> str:
     return part * min(digits) if max(digits) <= len("dd") else ""
 
 
-def _time_format(dates: Sequence[re.Match[str]]) -> str:
-    first = dates[0]
-    if first["gap"] is None:
-        return ""
-    hours = _part("h", [len(each["hour"]) for each in dates])
-    half = f"{first['half'][:-_HALVES]}am/pm" if first["half"] else ""
-    return f"{first['gap']}{hours}:mm{':ss' if first['seconds'] else ''}{half}"
-
-
-def _is_date(text: str, expected: DateFormat) -> bool:
-    parsed = expected.parse(text)
-    return parsed is not None and _offset_of(parsed[0], None) is not None
+def _is_date(text: str, parse: DateParser) -> bool:
+    return (parsed := parse(text)) is not None and _offset_of(parsed[0], None) is not None

@@ -1,4 +1,4 @@
-"""Columns and JSON members that are not fields: warn about them, and suggest the field that is meant."""
+"""Which column is which field: by its name, or by one that is meant; warnings about those that are none."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,76 +8,16 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import Batch, UnusedName
+from service.reading.batch import Batch
 from service.reading.diagnostics import Diagnostic, FileError
-from service.texts import printable, truncate
+from service.texts import counted, printable, truncate
 
 _IGNORED: Final = re.compile(r"[\s_-]+")
+COORDINATES: Final = ("latitude", "longitude")
 # Columns of formats of geographic features, for fields that no column is named like.
 _FEATURE_ID: Final = "feature.id"
 _GEOMETRY: Final = "geometry."
-
-
-def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[str]) -> dict[str, str]:
-    """Return the column of each of some fields that has one: of its exact name, or with other case and separators.
-
-    Raises FileError if a field has two columns of the second kind.
-    """
-    columns = _find_columns(names, fields)
-    if resource.coordinates is None:
-        return columns
-    if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
-        columns[resource.identifier] = _FEATURE_ID
-    # Never mix a latitude column with a longitude from the geometry.
-    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):
-        geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
-        columns |= {field: column for field, column in geometry.items() if column in names}
-    return columns
-
-
-def has_exact_names(names: Iterable[str], resource: Resource) -> bool:
-    """Return whether each required field of a resource has a column of exactly its name, if there are such fields."""
-    required = {field.name for field in resource.fields if field.required}
-    return bool(required) and required.issubset(names)
-
-
-def describe_renamed(columns: Mapping[str, str]) -> list[str]:
-    """Return the columns that are not named exactly like their fields, as one text if there are any."""
-    renamed = [f"{_quoted(column)} → {field}" for field, column in columns.items() if column != field]
-    return [f"columns {', '.join(renamed)}"] if renamed else []
-
-
-def column_key(name: str) -> str:
-    """Return the name of a column without what does not matter: case, spaces, underscores and hyphens."""
-    return _IGNORED.sub("", name).casefold()
-
-
-def _find_columns(names: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
-    exact, alike = set(names), _by_key(names, map(column_key, fields))
-    columns = {}
-    for field in fields:
-        found = [field] if field in exact else alike[column_key(field)]
-        if len(found) > 1:
-            raise FileError(f"{' and '.join(map(_quoted, found[:2]))} are both columns of {field}: rename one")
-        if found:
-            columns[field] = found[0]
-    return columns
-
-
-def _by_key(names: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {key: [] for key in keys}
-    for name in names:
-        if (key := column_key(name)) in found:
-            found[key].append(name)
-    return found
-
-
-def _quoted(name: str) -> str:
-    return f'"{printable(truncate(name))}"'
-
-
 MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
-
 # Names in real files, in several languages, without separators, accents, articles and words for stores, as "nom" for
 # "Nom du magasin". "county" is there so that it does not match country.
 _SYNONYMS: Final = {
@@ -133,7 +73,7 @@ _HOUSE_NUMBERS: Final = frozenset(
     {"housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer"}
     | {"numerorue", "numerovoie", "civico", "numerocivico"}
 )
-_PREFIX: Final = re.compile("store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|gps|geo(?:gr)?")
+_PREFIX: Final = re.compile("^(?:store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|gps|geogr|geo)")
 _NUMBER_SIGN: Final = re.compile(r"#|\bn°", re.IGNORECASE)
 _WORD_END: Final = re.compile("(?<=[a-z])(?=[A-Z])")  # in camel case
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -148,6 +88,68 @@ _STORE_WORDS: Final = frozenset(
 _REMARK: Final = re.compile(r"\([^()]*\)")  # (Ja/Nein), (WGS84)
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
+
+
+def find_alike(wanted: Iterable[str], names: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return the columns for each wanted name: the one of exactly that name, else those with other case and separators.
+
+    The separators are spaces, underscores and hyphens.
+    """
+    exact, alike = set(names), {name: _column_key(name) for name in wanted}
+    by_key: dict[str, list[str]] = {key: [] for key in alike.values()}
+    for name in names:
+        if (key := _column_key(name)) in by_key:
+            by_key[key].append(name)
+    return {name: [name] if name in exact else by_key[key] for name, key in alike.items()}
+
+
+def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[str]) -> dict[str, str]:
+    """Return the column of each of some fields that has one: of its exact name, or with other case and separators.
+
+    Raises FileError if a field has two columns of the second kind.
+    """
+    columns: dict[str, str] = {}
+    for field, found in find_alike(fields, names).items():
+        if len(found) > 1:
+            raise FileError(f"{' and '.join(map(_quoted, found[:2]))} are both columns of {field}: rename one")
+        if found:
+            columns[field] = found[0]
+    if resource.coordinates is None:
+        return columns
+    if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
+        columns[resource.identifier] = _FEATURE_ID
+    # Never mix a latitude column with a longitude from the geometry.
+    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):
+        geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
+        columns |= {field: column for field, column in geometry.items() if column in names}
+    return columns
+
+
+def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, str]:
+    """Return the column of each field of stores that has one: of its name, else the nearest. `paths` if names are."""
+    alike = find_alike((field.name for field in STORES.fields), names)
+    chosen = {field: found[0] for field, found in alike.items() if found}
+    ends = {name: end_of_path(name) for name in names if paths and "." in name}
+    for name, end in (*zip(names, names, strict=True), *ends.items()):
+        field = suggest_field(end, STORES)
+        if field is not None and field not in chosen and name not in chosen.values():
+            chosen[field] = name
+    geometry = {field: f"{_GEOMETRY}{field}" for field in COORDINATES}
+    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # a pair of one source
+
+
+def describe_renamed(columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that are not named exactly like their fields, as one text if there are any."""
+    renamed = [f"{_quoted(column)} → {field}" for field, column in columns.items() if column != field]
+    return [f"columns {', '.join(renamed)}"] if renamed else []
+
+
+def _column_key(name: str) -> str:
+    return _IGNORED.sub("", name).casefold()
+
+
+def _quoted(name: str) -> str:
+    return f'"{printable(truncate(name))}"'
 
 
 def suggest_field(name: str, resource: Resource) -> str | None:
@@ -173,7 +175,7 @@ def _keys(name: str) -> Iterator[str]:
     without_remark = _REMARK.sub("", name)
     for key in (_key(name), _key(without_remark), "".join(_significant_words(without_remark))):
         yield key
-        yield _without_prefix(key)
+        yield _PREFIX.sub("", key) or key
 
 
 def end_of_path(path: str) -> str:
@@ -198,12 +200,6 @@ def _significant_words(name: str) -> Sequence[str]:
     return [word for word in significant if word not in _STORE_WORDS] or significant
 
 
-def _without_prefix(key: str) -> str:
-    """Return a key without what such names begin with, itself if it is nothing else."""
-    prefix = _PREFIX.match(key)
-    return key[prefix.end() :] or key if prefix else key
-
-
 @cache
 def _known_names(resource: Resource) -> Mapping[str, str]:
     """Return the fields by the keys of their names and synonyms."""
@@ -220,7 +216,7 @@ class UnusedNames:
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
         self._fields: set[str] = set()
-        self._unused: dict[str, tuple[str, UnusedName]] = {}  # with the first file
+        self._unused: dict[str, tuple[str, int | None, int]] = {}  # the first file and line, the number of records
 
     def add(self, batch: Batch, file: str) -> None:
         """Add the unused names of a batch of a file, and note which fields have values."""
@@ -228,16 +224,14 @@ class UnusedNames:
             if field not in self._fields and cells.count(None) < len(cells):
                 self._fields.add(field)
         for each in batch.unused:
-            first, earlier = self._unused.get(each.name, (file, UnusedName(each.name, each.line, 0)))
-            self._unused[each.name] = first, UnusedName(each.name, earlier.line, earlier.records + each.records)
+            first, line, records = self._unused.get(each.name, (file, each.line, 0))
+            self._unused[each.name] = first, line, records + each.records
 
-    def warnings(self) -> list[Diagnostic]:
-        """Return a warning for each unused name, at its first; call it at the end of the files."""
-        return [self._warning(file, unused) for file, unused in self._unused.values() if unused.records]
-
-    def _warning(self, file: str, unused: UnusedName) -> Diagnostic:
-        why = f"not a field, so it is ignored ({unused.records:,} record{'s' * (unused.records != 1)})"
-        field = suggest_field(unused.name, self._resource)
-        if field is not None and field not in self._fields:
-            why += f"; did you mean {field}?"
-        return Diagnostic("unused", file, unused.line, None, truncate(unused.name), None, why)
+    def warnings(self) -> Iterator[Diagnostic]:
+        """Yield a warning for each unused name, at its first; call it at the end of the files."""
+        for name, (file, line, records) in self._unused.items():
+            field = suggest_field(name, self._resource) if records else None
+            hint = "" if field is None or field in self._fields else f"; did you mean {field}?"
+            why = f"not a field, so it is ignored ({counted(records, 'record')}){hint}"
+            if records:
+                yield Diagnostic("unused", file, line, None, truncate(name), None, why)

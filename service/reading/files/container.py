@@ -1,9 +1,7 @@
 """Where the files of a data set are stored: a folder, an archive or a single file."""
 
 import re
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -11,42 +9,50 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
 from service.reading.files.data_signature import is_file, resolve_root
-from service.reading.files.file_names import ARCHIVE, MANIFEST, data_files, holds_data, is_archive, parse_name
-from service.reading.files.misnamed_files import suggest_conversion
+from service.reading.files.file_names import (
+    ARCHIVE,
+    MANIFEST,
+    data_files,
+    holds_data,
+    is_archive,
+    parse_name,
+    suggest_conversion,
+)
 from service.reading.formats.file_format import FORMATS
 from service.reading.text import ZIP_DAMAGE, check_size, copy_stored, read_bounded, reason
 from service.spool import FileBytes, SpoolError, Spools, open_bytes
-from service.texts import printable, truncate
+from service.texts import printable, repeated, truncate
 
 MAX_ENTRIES: Final = 1_000
 ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
 # Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
 _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 1  # a flag of an entry
-# Other methods need much memory for little input.
-_METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
 _OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//|\Z", re.DOTALL)
 # What macOS and others add for themselves.
 _HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
 
 
-class Container(ABC):
-    """The files of a data set.
+class Container:
+    """The files of a data set, in a folder.
 
     names   of all its files, sorted
     single  the name of its only data file, which has the stores, if it need not be called so
     """
 
-    names: Sequence[str]
-    single: str | None = None
+    def __init__(self, folder: Path, names: Iterable[str], spools: Spools, single: str | None = None) -> None:
+        """Take names in a folder; the bytes of large files are in `spools`."""
+        self._folder, self._spools = folder, spools
+        self.names: Sequence[str] = sorted(names)
+        self.single = single
 
-    @abstractmethod
     def read(self, name: str) -> FileBytes:
         """Return the bytes of a file. Raises FileError."""
+        return copy_stored(self._folder / name, self._spools)
 
     def is_file(self, name: str) -> bool:
         """Return whether a name is that of a file, not of a folder."""
-        return name in self.names
+        return is_file(self._folder / name)
 
 
 class ZipArchive(Container):
@@ -60,7 +66,7 @@ class ZipArchive(Container):
             self._archive = ZipFile(open_bytes(stored))
         except ZIP_DAMAGE as error:
             raise _damaged(error) from None
-        self._stored, self._expanded, self._spools = len(stored), 0, spools
+        self._stored, self._expanded, self._spools = len(stored), 0, spools or Spools()
         infos = self._archive.infolist()
         _check_names([info.orig_filename for info in infos])
         shown = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
@@ -69,7 +75,9 @@ class ZipArchive(Container):
             path.name: info for info in shown if str((path := PurePosixPath(info.filename)).parent) == folder
         }
         self.names = sorted(self._infos)
-        self.single = _only_data_file(self.names)
+        # The file with the stores, if there is none of companies and no other that may have the stores.
+        files = data_files(self.names, STORES) or data_files(name for name in self.names if name != MANIFEST)
+        self.single = files[0].name if len(files) == 1 and not data_files(self.names, COMPANIES) else None
 
     def read(self, name: str) -> FileBytes:
         """Return the bytes of a file. Raises FileError, also if all that is read of the archive is too much for it."""
@@ -90,14 +98,17 @@ class ZipArchive(Container):
         check_size(self._expanded, stored=self._stored)  # entries may share the bytes that they expand
         return content
 
+    def is_file(self, name: str) -> bool:
+        """Return whether the archive has a file of this name."""
+        return name in self.names
+
 
 def _check_names(names: Sequence[str]) -> None:
     """Raise FileError for a name that would lead out of a folder, and for one that is repeated."""
     for name in filter(_OUTSIDE.match, names):
         raise FileError(f"the archive has an entry with an unsafe path: {_quoted(name)}")
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise FileError(f"the archive has several entries with the name {_quoted(name)}")
+    for name in repeated(names):
+        raise FileError(f"the archive has several entries with the name {_quoted(name)}")
 
 
 def _folder(names: Sequence[str]) -> str:
@@ -118,7 +129,7 @@ def _folder(names: Sequence[str]) -> str:
 def _check_entry(info: ZipInfo) -> None:
     if info.flag_bits & _ENCRYPTED:
         raise FileError("the file is encrypted in the archive: make the archive without a password")
-    if info.compress_type not in _METHODS:
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others need much memory for little input
         raise FileError("the file is compressed in an unusual way: make the archive with the method Deflate")
     named = parse_name(info.filename)
     if named is not None and named.compression is not None:
@@ -133,44 +144,19 @@ def _damaged(error: Exception) -> FileError:
     return FileError(f"the archive is damaged: {printable(truncate(str(error))) or 'it is truncated'}")
 
 
-class _Folder(Container):
-    def __init__(self, folder: Path, spools: Spools) -> None:
-        self._root, self._spools = resolve_root(folder), spools
-        self.names = sorted(path.name for path in self._root.iterdir())
-
-    def read(self, name: str) -> FileBytes:
-        return copy_stored(self._root / name, self._spools)
-
-    def is_file(self, name: str) -> bool:
-        return is_file(self._root / name)
-
-
-class _SingleFile(Container):
-    def __init__(self, file: Path, spools: Spools) -> None:
-        self._file, self._spools, self.single, self.names = file, spools, file.name, [file.name]
-
-    def read(self, name: str) -> FileBytes:  # noqa: ARG002 - there is only one
-        return copy_stored(self._file, self._spools)
-
-
 def open_container(path: Path, spools: Spools | None = None) -> Container:
     """Return what is at a path; what is read of it is in `spools` if it is large. Raises FileError."""
     spools = spools or Spools()
     if not is_file(path):
         try:
-            return _Folder(path, spools)
+            root = resolve_root(path)
+            return Container(root, (file.name for file in root.iterdir()), spools)
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
             what = "file" if holds_data(path) else "folder"
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
         raise FileError(f"the file name has no known extension: {hint}")
-    return ZipArchive(copy_stored(path, spools), spools) if is_archive(path) else _SingleFile(path, spools)
-
-
-def _only_data_file(names: Sequence[str]) -> str | None:
-    """Return the file with the stores, by any name, if there is none of companies and no other that may have them."""
-    if data_files(names, COMPANIES):
-        return None
-    files = data_files(names, STORES) or data_files(name for name in names if name != MANIFEST)
-    return files[0].name if len(files) == 1 else None
+    if is_archive(path):
+        return ZipArchive(copy_stored(path, spools), spools)
+    return Container(path.parent, [path.name], spools, path.name)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -20,12 +19,10 @@ from service.reading.files.file_names import (
     DataFileName,
     Listing,
     Manifest,
-    data_files,
-    parse_manifest,
-)
-from service.reading.files.misnamed_files import (
     alike,
+    data_files,
     declared_files,
+    parse_manifest,
     patterns_of,
     suggest_file_name,
     suggest_other_files,
@@ -61,21 +58,14 @@ class ChosenFiles:
         self._patterns = {} if self._single else mapping.files
         self.derives_companies = mapping.derives_companies or self._single is not None
 
-    @property
-    def needless(self) -> Sequence[str]:
-        """The files of companies, if the companies are derived from the stores."""
-        return sorted(self._names(COMPANIES) - self._names(STORES)) if self.derives_companies else []
-
-    @property
-    def held(self) -> set[str]:
-        """The names of all files that hold records."""
-        return self._names(STORES) | self._names(COMPANIES)
-
     def of(self, resource: Resource) -> Sequence[DataFileName]:
         """Return the files of a resource, at least one, in the order in which they are read. Raises FileError."""
         names = self._find(resource)
         if resource.name in self._patterns:
-            self._check_others(names, resource)
+            others = set() if self.derives_companies else self.names(COMPANIES if resource is STORES else STORES)
+            if both := next((each.name for each in names if each.name in others), None):
+                why = f"is a file of stores and of companies: {resource.name}.files must not match it"
+                raise FileError(f"{both!r} {why}")
         elif len(names) > 1:
             several = [each.name for each in names]
             declare = suggest_patterns(patterns_of(several, self._container.names), resource.name)
@@ -84,7 +74,8 @@ class ChosenFiles:
             raise FileError(f"the file is missing: {self._suggest_file(resource)}")
         return names
 
-    def _names(self, resource: Resource) -> set[str]:
+    def names(self, resource: Resource) -> set[str]:
+        """Return the names of the files of a resource; none if they cannot be used."""
         with suppress(FileError):
             return {each.name for each in self._find(resource)}
         return set()
@@ -97,12 +88,6 @@ class ChosenFiles:
             return data_files(self._container.names, resource)
         return data_files([self._single]) if resource is STORES else []
 
-    def _check_others(self, names: Sequence[DataFileName], resource: Resource) -> None:
-        """Raise FileError if one of the files that are declared for a resource is of another one, too."""
-        others = set() if self.derives_companies else self._names(COMPANIES if resource is STORES else STORES)
-        if both := next((each.name for each in names if each.name in others), None):
-            raise FileError(f"{both!r} is a file of stores and of companies: {resource.name}.files must not match it")
-
     def _suggest_file(self, resource: Resource) -> str:
         """Return what to do if a resource has no file."""
         names = list(filter(self._container.is_file, self._container.names))
@@ -113,9 +98,6 @@ class ChosenFiles:
         if resource is COMPANIES:
             return f"{file}; or let a mapping take the companies from the stores"
         return file + suggest_other_files(names, resource.name, [COMPANIES.name])
-
-
-_TWICE: Final = "companies come from the mapping and from a file; remove one"
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
@@ -178,13 +160,19 @@ def _read_dataset(path: Path, options: ReadOptions, today: date, given: DataMapp
         culprit = MANIFEST
         manifest = parse_manifest(container.read(MANIFEST)[:]) if MANIFEST in container.names else None
         culprit = options.mapping or MAPPING
-        mapping = given or _read_mapping(container, options)
+        mapping = given or DataMapping()
+        if given is None and options.mapping:
+            mapping = load_mapping(options.mapping)
+        elif given is None and MAPPING in container.names:  # beside the files
+            mapping = parse_mapping(container.read(MAPPING)[:])
     except FileError as error:
         return FileSet({}, [error.diagnostic(culprit)])
     chosen, generated_at = ChosenFiles(container, mapping), manifest.generated_at if manifest else None
+    stores, companies = chosen.names(STORES), chosen.names(COMPANIES)
+    twice = FileError("companies come from the mapping and from a file; remove one")
     found = FileSet(
         files={},
-        errors=[FileError(_TWICE).diagnostic(name) for name in chosen.needless],
+        errors=[twice.diagnostic(name) for name in sorted(companies - stores) if chosen.derives_companies],
         generated_at=generated_at,
         as_of=generated_at.astimezone(UTC).date() if generated_at else today,
         mapping=mapping,
@@ -196,15 +184,8 @@ def _read_dataset(path: Path, options: ReadOptions, today: date, given: DataMapp
         _read(resource, chosen, container, manifest, found)
     if found.derives_companies and STORES.name in found.files:
         found.files[COMPANIES.name] = found.files[STORES.name]
-    found.errors.extend(_check_other_files(container, manifest, chosen.held) if manifest else [])
+    found.errors.extend(_check_other_files(container, manifest, stores | companies) if manifest else [])
     return found
-
-
-def _read_mapping(container: Container, options: ReadOptions) -> DataMapping:
-    """Return the mapping that an option names, else the one beside the files, else one that maps nothing."""
-    if options.mapping:
-        return load_mapping(options.mapping)
-    return parse_mapping(container.read(MAPPING)[:]) if MAPPING in container.names else DataMapping()
 
 
 def _read(

@@ -11,8 +11,7 @@ import msgspec
 from service.dataset import AS_FOUND, ReadOptions
 from service.files import Signature
 from service.model.records import COMPANIES, STORES
-from service.reading.files.file_names import MANIFEST, MAPPING, is_archive, parse_name
-from service.reading.files.misnamed_files import matching, patterns_in
+from service.reading.files.file_names import MANIFEST, MAPPING, is_archive, matching, parse_name, patterns_in
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.
 _QUIET_SECONDS_VERIFIABLE: Final = 0.05
@@ -58,7 +57,8 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
         root = resolve_root(path)
         found = {file.name: file for file in root.iterdir()}
         patterns = patterns_in(declared[0] if declared else root / MAPPING) if maps or not declared else ()
-        read = {*matching(patterns, found), *filter(_is_data_file, found), *(others & found.keys())}
+        named = {name for name in found if (file := parse_name(name)) and (file.is_of(STORES) or file.is_of(COMPANIES))}
+        read = {*matching(patterns, found), *named, *(others & found.keys())}
         files = [found[name] for name in sorted(read)]
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
@@ -76,11 +76,6 @@ def file_signature(file: Path) -> DataSignature:
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; False if it cannot be read."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long
-
-
-def _is_data_file(name: str) -> bool:
-    file = parse_name(name)
-    return file is not None and (file.is_of(STORES) or file.is_of(COMPANIES))
 
 
 def _signature(files: Iterable[Path], changed_at: float, *, verifiable: bool) -> DataSignature:

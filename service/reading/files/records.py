@@ -1,7 +1,6 @@
 """Open files of any format as batches of records."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -10,7 +9,7 @@ import msgspec
 from service.model.kinds import IDENTIFIER, WORDS
 from service.model.records import COMPANIES, STORES, Company, Field, Resource
 from service.reading.batch import Batch, Cell, CleanedFile, RecordFile
-from service.reading.columns.field_names import columns_by_name
+from service.reading.columns.field_names import find_alike
 from service.reading.diagnostics import FileError
 from service.reading.files.data_files import FileSet, StoredFile
 from service.reading.formats.csv_file import open_csv
@@ -24,13 +23,7 @@ from service.reading.formats.file_format import (
     WORKBOOK,
     FileFormat,
 )
-from service.reading.formats.geojson import (
-    GeoJsonFile,
-    GeoJsonLinesFile,
-    OverpassFile,
-    begins_like_collection,
-    begins_like_elements,
-)
+from service.reading.formats.geojson import COLLECTION, ELEMENTS, GeoJsonFile, GeoJsonLinesFile, OverpassFile
 from service.reading.formats.json_file import JsonFile, JsonLinesFile
 from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
@@ -44,6 +37,7 @@ from service.spool import FileBytes
 
 _T = TypeVar("_T")
 NAME_COLUMN: Final = "company_name"
+_LONGEST_BEGINNING: Final = 4_096  # bytes
 _IDENTIFIER: Final = COMPANIES.identifier
 _NAME: Final = "name"
 # The company columns of a stores file, unless a mapping declares others.
@@ -53,6 +47,16 @@ OWNERS: Final = Resource(
     identifier=_IDENTIFIER,
     fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
 )
+_OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
+    JSON.name: JsonFile,
+    JSON_LINES.name: JsonLinesFile,
+    GEOJSON.name: GeoJsonFile,
+    OVERPASS.name: OverpassFile,
+    GEOJSON_LINES.name: GeoJsonLinesFile,
+    PARQUET.name: ParquetFile,
+}
+_IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
+_IN_MAPPING = "companies: from the stores, as the mapping declares"
 
 
 class DistinctCompanies:
@@ -66,48 +70,24 @@ class DistinctCompanies:
         self._fields = [field.name for field in resource.fields]
         self._known: set[Cell] = set()
 
-    def of(self, batches: Iterable[Batch], name_column: str = _NAME) -> Iterator[Batch]:
-        """Yield the companies in the records of all stores of the next file; their names are in a column of these."""
-        for batch in batches:
-            identifiers = batch.columns[_IDENTIFIER]
-            first = [index for index, cell in enumerate(identifiers) if self._is_new(cell)]
-            none = (None,) * len(identifiers)
-            columns = {name: _selected(batch.columns.get(name, none), first) for name in self._fields}
-            named = zip(_selected(batch.columns[name_column], first), columns[_IDENTIFIER], strict=True)
-            columns[_NAME] = [name if has_value(name) else identifier for name, identifier in named]
-            yield Batch(
-                numbers=_selected(batch.numbers, first),
-                columns=columns,
-                lines=partial(_lines, batch.lines, first),
-                unreadable=(),
-                unused=(),
-                done=batch.done,
-                total=batch.total,
-            )
-
-    def _is_new(self, cell: Cell) -> bool:
-        if not isinstance(cell, str) or cell in self._known or not cell.strip():
-            return False
-        self._known.add(cell)
-        return True
-
-
-def _lines(lines: Callable[[], Sequence[int | None]], indexes: Sequence[int]) -> list[int | None]:
-    return _selected(lines(), indexes)
+    def of(self, batch: Batch, name_column: str = _NAME) -> Batch:
+        """Return the companies in the records of the next stores; their names are in a column of these."""
+        identifiers = batch.columns[_IDENTIFIER]
+        first = []
+        for index, cell in enumerate(identifiers):
+            if isinstance(cell, str) and cell not in self._known and cell.strip():
+                self._known.add(cell)
+                first.append(index)
+        none = (None,) * len(identifiers)
+        columns = {name: _selected(batch.columns.get(name, none), first) for name in self._fields}
+        named = zip(_selected(batch.columns[name_column], first), columns[_IDENTIFIER], strict=True)
+        columns[_NAME] = [name if has_value(name) else identifier for name, identifier in named]
+        numbers = _selected(batch.numbers, first)
+        return Batch(numbers, columns, lambda: _selected(batch.lines(), first), (), (), batch.done, batch.total)
 
 
 def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:
     return [items[index] for index in indexes]
-
-
-_OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
-    JSON.name: JsonFile,
-    JSON_LINES.name: JsonLinesFile,
-    GEOJSON.name: GeoJsonFile,
-    OVERPASS.name: OverpassFile,
-    GEOJSON_LINES.name: GeoJsonLinesFile,
-    PARQUET.name: ParquetFile,
-}
 
 
 def open_file(
@@ -131,12 +111,9 @@ def format_of(content: FileBytes, named: FileFormat, resource: Resource) -> File
     """
     if named is not JSON:
         return named
-    found = GEOJSON if begins_like_collection(content) else OVERPASS if begins_like_elements(content) else JSON
+    is_overpass = ELEMENTS.match(content[:_LONGEST_BEGINNING])
+    found = GEOJSON if COLLECTION.match(content) else OVERPASS if is_overpass else JSON
     return JSON if found is not JSON and has_array(content, resource.name) else found
-
-
-_IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
-_IN_MAPPING = "companies: from the stores, as the mapping declares"
 
 
 class Records(msgspec.Struct, frozen=True, eq=False):
@@ -161,29 +138,35 @@ class RecordReader:
         self._derived = DistinctCompanies(resource)
 
     def read(self, file: StoredFile) -> Records:
-        """Return the records in a file. Raises FileError."""
-        resource, data, held = self._resource, self._data, self._held
-        own = data.mapping.of(held)
-        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
-        form = format_of(text, file.format, held)
-        opened = _OpenedText(text, form, own, held, data.as_of)
-        if not data.derives_companies or opened.has_companies():
-            records = opened.records(own, resource)
-        elif resource.name == STORES.name:
-            records = _without_name(opened.records(own, resource))
-        else:
-            return self._derive_companies(opened)
-        unterminated = 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None
-        return Records(records.batches, [*_encoding(file), *records.assumed], unterminated)
+        """Return the records in a file; those of JSON without a mapping are in an array named like them.
 
-    def _derive_companies(self, stores: "_OpenedText") -> Records:
-        """Return the companies of stores, but those of earlier files."""
-        mapping = self._data.mapping
-        if mapping.derives_companies:
-            companies = stores.records(mapping.companies, self._resource, by_name=False)
-            return Records(self._derived.of(companies.batches), (_IN_MAPPING,))
-        owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
-        return Records(self._derived.of(owners.batches, NAME_COLUMN), (_IN_COLUMN,))
+        Raises FileError.
+        """
+        data, declared, resource = self._data, self._data.mapping, self._resource
+        own = declared.of(self._held)
+        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
+        form = format_of(text, file.format, self._held)
+        is_plain = own == NO_MAPPING and form in (JSON, JSON_LINES)
+        finds = partial(has_columns, mapping=own, resource=self._held)
+        opened = None if form is JSON and is_plain else open_file(text, form, options=own.table, finds=finds)
+
+        def mapped(mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> MappedRecords:
+            records = opened or JsonFile(text, resource.name)
+            records.is_exact = is_plain
+            return MappedRecords(records, mapping, resource, by_name=by_name, as_of=data.as_of)
+
+        derives = data.derives_companies and not (is_plain and has_array(text, COMPANIES.name))
+        if derives and resource.name != STORES.name and declared.derives_companies:
+            batches = mapped(declared.companies, resource, by_name=False).batches()
+            return Records(map(self._derived.of, batches), (_IN_MAPPING,))
+        if derives and resource.name != STORES.name:
+            batches = mapped(declared.stores.only(COMPANIES.identifier), OWNERS).batches()
+            return Records((self._derived.of(batch, NAME_COLUMN) for batch in batches), (_IN_COLUMN,))
+        records = mapped(own, resource)
+        batches = map(_without_name, records.batches()) if derives else records.batches()
+        is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
+        last_line = None if is_terminated else 1 + count_line_breaks(text, 0, len(text))
+        return Records(batches, [*_encoding(file), *records.assumed], last_line)
 
 
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:
@@ -199,39 +182,9 @@ def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[Tabl
     return opened
 
 
-class _OpenedText:
-    """A text whose records are read by column; those of JSON without a mapping, in an array named like the resource."""
-
-    def __init__(
-        self, text: FileBytes, form: FileFormat, mapping: ResourceMapping, held: Resource, as_of: date
-    ) -> None:
-        self._text, self._as_of = text, as_of
-        self._is_plain = mapping == NO_MAPPING and form in (JSON, JSON_LINES)
-        if form is not JSON or not self._is_plain:
-            finds = partial(has_columns, mapping=mapping, resource=held)
-            self._file = open_file(text, form, options=mapping.table, finds=finds)
-
-    _file: RecordFile | None = None
-
-    def has_companies(self) -> bool:
-        """Return whether it has an array of companies beside that of the stores."""
-        return self._is_plain and has_array(self._text, COMPANIES.name)
-
-    def records(self, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> Records:
-        """Return the records of a resource; `by_name` those of fields without an entry, too. Raises FileError."""
-        file = self._file or JsonFile(self._text, resource.name)
-        file.is_exact = self._is_plain
-        mapped = MappedRecords(file, mapping, resource, by_name=by_name, as_of=self._as_of)
-        return Records(mapped.batches(), mapped.assumed)
-
-
-def _without_name(stores: Records) -> Records:
+def _without_name(batch: Batch) -> Batch:
     """Return records of stores in which the names of companies are used."""
-    return Records(map(_batch_without_name, stores.batches), stores.assumed)
-
-
-def _batch_without_name(batch: Batch) -> Batch:
-    unused = [each for each in batch.unused if not columns_by_name([each.name], OWNERS, [NAME_COLUMN])]
+    unused = [each for each in batch.unused if not find_alike([NAME_COLUMN], [each.name])[NAME_COLUMN]]
     return msgspec.structs.replace(batch, unused=unused)
 
 

@@ -3,10 +3,10 @@
 Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from itertools import takewhile
 from math import isnan
 from typing import Any, Final, TypeAlias
 from uuid import UUID
@@ -21,12 +21,12 @@ from msgspec import UNSET, UnsetType
 from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, check_reference, locate
-from service.reading.formats.json_batches import check_depth
 from service.reading.formats.json_file import INDEX, heads
+from service.reading.formats.json_text import check_depth
 from service.reading.formats.parquet_file import UNREADABLE, ColumnRequest, Opened, RowBatch
 from service.reading.isolation import run
 from service.reading.text import MAX_RATIO, MAX_SIZE
-from service.texts import truncate
+from service.texts import repeated, truncate
 
 Cell: TypeAlias = str | bool | WrongType | None
 _PLAIN: Final = (pa.StringArray, pa.LargeStringArray, pa.StringViewArray, pa.BooleanArray, pa.NullArray)
@@ -35,6 +35,15 @@ _FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
     32: lambda number: str(np.float32(number)),
     64: repr,
 }
+_GEO: Final = b"geo"  # the key of the metadata of GeoParquet
+_GEOMETRY: Final = "geometry"  # the name of the column without them
+_ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowError, RecursionError)
+_ENCODINGS: Final = ("WKB", "point")
+MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
+_POINTER: Final = 8  # bytes
+_TOO_MUCH_MEMORY: Final = f"{UNREADABLE}: it takes too much memory"
+_TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
+Step: TypeAlias = Any  # a function from an array to another; a `_Member` if it is that to a member of a struct
 
 
 def cells_of(array: Any) -> list[Cell]:
@@ -104,16 +113,6 @@ def _json(value: Any) -> Any:
     return value
 
 
-_GEO: Final = b"geo"  # the key of the metadata of GeoParquet
-_GEOMETRY: Final = "geometry"  # the name of the column without them
-_ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowError, RecursionError)
-_ENCODINGS: Final = ("WKB", "point")
-MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
-_POINTER: Final = 8  # bytes
-_TOO_MUCH_MEMORY: Final = f"{UNREADABLE}: it takes too much memory"
-_TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
-
-
 class _GeoColumn(msgspec.Struct):
     encoding: str
     crs: dict[str, Any] | UnsetType | None = UNSET
@@ -122,17 +121,6 @@ class _GeoColumn(msgspec.Struct):
 class _GeoMetadata(msgspec.Struct):
     primary_column: str
     columns: dict[str, _GeoColumn]
-
-
-Step: TypeAlias = Callable[[Any], Any]
-
-
-class _Source(msgspec.Struct, frozen=True):
-    """The source of the cells of a path: the column, what to read of it, and the steps to the values in it."""
-
-    column: str
-    selected: str
-    steps: Sequence[Step]
 
 
 class ArrowFile:
@@ -146,8 +134,8 @@ class ArrowFile:
             self._schema, metadata = self._file.schema_arrow, self._file.metadata
             records = sum(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
             paths = {path: field.name for field in self._schema for path in _paths(field.name, field.type)}
-        if repeated := [name for name, count in Counter(self._schema.names).items() if count > 1]:
-            raise FileError(f"duplicate columns: {', '.join(map(repr, repeated))}")
+        if duplicates := repeated(self._schema.names):
+            raise FileError(f"duplicate columns: {', '.join(map(repr, duplicates))}")
         if records > max(MAX_RECORDS, len(content)):
             raise FileError(f"{records:,} records are more than the file has bytes")
         self._geometry = _geometry_column(metadata.metadata or {}, self._schema)
@@ -158,16 +146,17 @@ class ArrowFile:
 
     def parts(self, request: ColumnRequest) -> Iterator[RowBatch]:
         """Yield all records, with the cells at the requested paths. Raises FileError."""
-        sources = {path: source for path in request.columns if (source := self._source(path))}
-        selected = list(dict.fromkeys(source.selected for source in sources.values()))
+        sources = {path: steps for path in request.columns if (steps := self._steps(path))}
+        selected = list(dict.fromkeys(map(_selected, sources.values())))
         size = 0
         with _file_errors():
             for batch in self._file.iter_batches(BATCH_SIZE, columns=selected, use_threads=False):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
                 empty: list[Cell] = [None] * batch.num_rows
                 cells = self._locations(columns, sources)
-                for path, source in sources.items():
-                    cells[path] = cells.get(path) or self._cells(_walk(columns[source.column], source.steps))
+                for path, steps in sources.items():
+                    array = reduce(lambda array, step: step(array), steps[1:], columns[steps[0].name])
+                    cells[path] = cells.get(path) or self._cells(array)
                 found = [cells.get(path, empty) for path in request.columns]
                 size += sum(map(size_of, found))
                 self._check_size(size)
@@ -181,17 +170,12 @@ class ArrowFile:
         if size > self._most:
             raise FileError(_TOO_LARGE)
 
-    def _source(self, path: str) -> _Source | None:
+    def _steps(self, path: str) -> Sequence[Step] | None:
         if self._geometry is not None and path in (LATITUDE, LONGITUDE):
-            return _Source(self._geometry, self._geometry, ())
-        for name in (path, *heads(path)):
-            index = self._schema.get_field_index(name)
-            steps = None if index < 0 else _steps(self._schema.field(index).type, path[len(name) + 1 :])
-            if steps is not None:
-                return _Source(name, ".".join([name, *_member_names(steps)]), steps)
-        return None
+            return [_Member(self._geometry)]
+        return _steps(pa.struct(list(self._schema)), path)
 
-    def _locations(self, columns: Mapping[str, Any], sources: Mapping[str, _Source]) -> dict[str, list[Cell]]:
+    def _locations(self, columns: Mapping[str, Any], sources: Mapping[str, Sequence[Step]]) -> dict[str, list[Cell]]:
         """Return the cells of latitude and longitude, if they are read."""
         if self._geometry is None or sources.keys().isdisjoint((LATITUDE, LONGITUDE)):
             return {}
@@ -218,15 +202,11 @@ def _file_errors() -> Iterator[None]:
         raise FileError(_TOO_MUCH_MEMORY if isinstance(error, MemoryError) else f"{UNREADABLE}: {why}") from None
 
 
-def _is_binary(kind: Any) -> bool:
-    return kind in (pa.binary(), pa.large_binary())
-
-
 def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None:
     """Return the column with geometries that have a location, as points or in WKB. Raises FileError."""
     if _GEO not in metadata:
         index = schema.get_field_index(_GEOMETRY)
-        return _GEOMETRY if index >= 0 and _is_binary(schema.field(index).type) else None
+        return _GEOMETRY if index >= 0 and schema.field(index).type in (pa.binary(), pa.large_binary()) else None
     try:
         check_depth([metadata[_GEO]])
         geo = msgspec.json.decode(metadata[_GEO], type=_GeoMetadata)
@@ -292,18 +272,9 @@ def _steps(kind: Any, path: str) -> list[Step] | None:
     return None
 
 
-def _member_names(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield the names of the members of structs, up to the first list."""
-    for step in steps:
-        if not isinstance(step, _Member):
-            return
-        yield step.name
-
-
-def _walk(array: Any, steps: Sequence[Step]) -> Any:
-    for step in steps:
-        array = step(array)
-    return array
+def _selected(steps: Sequence[Step]) -> str:
+    """Return the path of the members of structs, up to the first list."""
+    return ".".join(step.name for step in takewhile(lambda step: isinstance(step, _Member), steps))
 
 
 def _element(array: Any, *, index: int) -> Any:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
 from itertools import accumulate, compress, islice
@@ -12,8 +12,17 @@ import msgspec
 
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
-from service.reading.formats.missing_header import check_names
-from service.reading.formats.table_file import NO_OPTIONS, Finds, Row, Rows, TableFile, TableOptions, finds_nothing
+from service.reading.formats.table_file import (
+    NO_OPTIONS,
+    Finds,
+    MissingHeader,
+    Row,
+    Rows,
+    TableFile,
+    TableOptions,
+    check_names,
+    finds_nothing,
+)
 from service.reading.text import count_line_breaks
 from service.spool import FileBytes, open_bytes
 from service.texts import counted
@@ -23,6 +32,15 @@ LINE_END: Final = re.compile(rb"\r\n?|\n")
 _MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
 _UNCLOSED: Final = "unexpected end of data"  # what the csv module says of a quote that is not closed
 _IF_ORDINARY: Final = 'if quotes are ordinary characters, declare quote = "" in mapping.toml'
+COMMA: Final = ","
+DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_ALL: Final = "".join(DELIMITERS).encode()
+# A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
+_QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
+_LINE_END: Final = re.compile(rb"[\r\n]")
+_SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
+_LONGEST_SEPARATOR_LINE: Final = 12  # bytes
+_TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
 class RowStream:
@@ -111,16 +129,6 @@ def _count_lines(row: Sequence[str]) -> int:
     return 1 + len(_LINE_BREAK.findall(",".join(row)))
 
 
-COMMA: Final = ","
-DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_ALL: Final = "".join(DELIMITERS).encode()
-# A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
-_QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
-_LINE_END: Final = re.compile(rb"[\r\n]")
-_SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
-_LONGEST_SEPARATOR_LINE: Final = 12  # bytes
-
-
 def is_delimiter(text: str) -> bool:
     """Return whether a text can be declared as a delimiter: one character, but no letter, digit or quote."""
     return len(text) == 1 and not text.isalnum() and text not in '"\r\n\0'
@@ -157,18 +165,11 @@ def _find_delimiter(text: "_CsvText", finds: Finds) -> str:
         return COMMA
     fitting = found if len(found) == 1 else list(filter(fits, found))
     if len(fitting) != 1:
-        raise FileError(_describe_unclear(found), 1 + count_line_breaks(text.text, 0, start))
+        kinds = " and ".join(DELIMITERS[delimiter] for delimiter in found)
+        declared = " or ".join(f"delimiter = {msgspec.json.encode(delimiter).decode()}" for delimiter in found)
+        unclear = f"the header has {kinds}, and which of them delimit columns is unclear"
+        raise FileError(f"{unclear}: declare {declared} in mapping.toml", 1 + count_line_breaks(text.text, 0, start))
     return fitting[0]
-
-
-def _describe_unclear(found: Sequence[str]) -> str:
-    kinds = " and ".join(DELIMITERS[delimiter] for delimiter in found)
-    declared = " or ".join(f"delimiter = {_as_toml(delimiter)}" for delimiter in found)
-    return f"the header has {kinds}, and which of them delimit columns is unclear: declare {declared} in mapping.toml"
-
-
-def _as_toml(delimiter: str) -> str:
-    return '"\\t"' if delimiter == "\t" else f'"{delimiter}"'
 
 
 def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
@@ -183,10 +184,6 @@ def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
             return start, bytes(row)
         row += b'"'
     return start, bytes(row) + text[end:]
-
-
-_LINE_ENDS: Final = (b"\n", b"\r")
-_TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
 class _CsvText(msgspec.Struct, frozen=True):
@@ -209,10 +206,13 @@ class _CsvText(msgspec.Struct, frozen=True):
 class CsvFile(TableFile):
     """A CSV text with a known delimiter."""
 
-    def __init__(self, text: _CsvText, delimiter: str, assumed: Sequence[str] = ()) -> None:
+    def __init__(self, text: _CsvText, delimiter: str, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises FileError."""
         self._text, self.delimiter, self.total = text, delimiter, len(text.text)
-        super().__init__(assumed, text.options)
+        super().__init__(text.options, finds, assumed)
+
+    def _first_rows(self) -> Rows:
+        return self._text.rows(self.delimiter).read(BATCH_SIZE)
 
     def _rows(self) -> Iterator[Rows]:
         stream, complete = self._text.rows(self.delimiter), 0
@@ -226,7 +226,7 @@ class CsvFile(TableFile):
             raise FileError(_TRUNCATED, stream.unclosed)
 
     def _check_last(self, row: Row, line: int) -> None:
-        if len(row) < self._header.width and not self._text.text.endswith(_LINE_ENDS):
+        if len(row) < self._header.width and not self._text.text.endswith((b"\n", b"\r")):
             raise FileError("the last record is truncated", line)
 
 
@@ -238,16 +238,17 @@ def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: F
     if options.delimiter is not None and not is_delimiter(options.delimiter):
         raise FileError(f"{options.delimiter!r} cannot be a delimiter")
     text = _CsvText(content, options, _skip_lines(content, options.skip_lines))
-    declared = options.delimiter or separator_line(content, text.start)
+    if declared := options.delimiter or separator_line(content, text.start):
+        return CsvFile(text, declared, finds)
     try:
-        delimiter = declared or _find_delimiter(text, finds)
-        file = CsvFile(text, delimiter, [] if declared or delimiter == COMMA else [DELIMITERS[delimiter]])
-    except FileError:
-        _check_header(text, DELIMITERS if declared is None else [declared])
+        delimiter = _find_delimiter(text, finds)
+        return CsvFile(text, delimiter, finds, [] if delimiter == COMMA else [DELIMITERS[delimiter]])
+    except MissingHeader:
         raise
-    if not finds(file.names):
-        _check_header(text, [file.delimiter])
-    return file
+    except FileError:
+        for each in DELIMITERS if not options.columns else ():
+            check_names(text.rows(each).read(BATCH_SIZE))
+        raise
 
 
 def _skip_lines(text: FileBytes, count: int) -> int:
@@ -266,12 +267,6 @@ def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:
     if text.options.columns:
         return any(len(row) == len(text.options.columns) for row in text.rows(delimiter).read(1).rows)
     try:
-        return finds(CsvFile(text, delimiter).names)
+        return finds(CsvFile(text, delimiter, finds).names)
     except FileError:
         return False
-
-
-def _check_header(text: _CsvText, delimiters: Iterable[str]) -> None:
-    """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
-    for delimiter in delimiters if not text.options.columns else ():
-        check_names(text.rows(delimiter).read(BATCH_SIZE))

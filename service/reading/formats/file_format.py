@@ -8,6 +8,8 @@ from service.reading.text import decompress, plain_text
 from service.spool import FileBytes, Spools
 
 _FEED: Final = (b"\n",)
+TEXT_RANK: Final = 2  # a text may be anything
+COMPRESSIONS: Final = ("gz", "zst")
 
 
 class FileFormat(msgspec.Struct, frozen=True):
@@ -37,12 +39,7 @@ class FileFormat(msgspec.Struct, frozen=True):
             return decompress(stored, compression, spools)
         return plain_text(stored, compression, encoding if self.is_csv else None, spools)
 
-    def is_unterminated(self, text: FileBytes) -> bool:
-        """Return whether the last line of a text has no line ending, as in a truncated file."""
-        return bool(text and self.line_ends) and not text.endswith(self.line_ends)
 
-
-TEXT_RANK: Final = 2  # a text may be anything
 CSV: Final = FileFormat("csv", line_ends=(b"\n", b"\r"))
 JSON: Final = FileFormat("json")
 JSON_LINES: Final = FileFormat("jsonl", _FEED)
@@ -71,4 +68,3 @@ FORMATS: Final = {
     "xlsm": WORKBOOK,
     "ods": WORKBOOK,
 }
-COMPRESSIONS: Final = ("gz", "zst")

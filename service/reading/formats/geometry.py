@@ -20,6 +20,12 @@ _DIGITS: Final = 7  # of a centre: a centimetre
 _EXPECTED: Final = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
 # WGS 84 with longitude first, and what programs write for it.
 _WGS_84: Final = re.compile(r".*(?:CRS:?84|EPSG:{1,2}(?:[0-9.]+:)?4326|WGS ?84)|.*\(CRS84\)", re.IGNORECASE)
+_ORDERS: Final = {0: ">", 1: "<"}  # by the first byte
+_POINT, _LINE, _POLYGON, *_COLLECTIONS = range(1, 8)
+_DIMENSIONS: Final = (2, 3, 3, 4)  # by the thousands of a type: none, Z, M, both
+_Z, _M, _SRID = 0x8000_0000, 0x4000_0000, 0x2000_0000  # flags of EWKB
+_SRID_WGS_84: Final = (0, 4326)  # identifiers of reference systems; 0 is unknown
+_SIMPLE_POINT: Final = struct.Struct("<BIdd")
 
 
 def check_reference(name: str | None) -> None:
@@ -67,21 +73,12 @@ def _text(degrees: float) -> str:
     return repr(round(degrees, _DIGITS) + 0.0)
 
 
-_ORDERS: Final = {0: ">", 1: "<"}  # by the first byte
-_POINT, _LINE, _POLYGON, *_COLLECTIONS = range(1, 8)
-_DIMENSIONS: Final = (2, 3, 3, 4)  # by the thousands of a type: none, Z, M, both
-_Z, _M, _SRID = 0x8000_0000, 0x4000_0000, 0x2000_0000  # flags of EWKB
-_SRID_WGS_84: Final = (0, 4326)  # identifiers of reference systems; 0 is unknown
-_SIMPLE_POINT: Final = struct.Struct("<BIdd")
-_SIMPLE_START: Final = b"\x01\x01\x00\x00\x00"
-
-
 def locate(wkb: bytes) -> Location | None:
     """Return where a point is, of another geometry the centre of the box around it; None if it is empty.
 
     Raises ValueError if it is not WKB.
     """
-    if len(wkb) == _SIMPLE_POINT.size and wkb.startswith(_SIMPLE_START):
+    if len(wkb) == _SIMPLE_POINT.size and wkb.startswith(b"\x01\x01\x00\x00\x00"):
         return _location(*_SIMPLE_POINT.unpack(wkb)[2:])
     reader = _Reader(wkb)
     positions = reader.positions()

@@ -3,30 +3,39 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
-from itertools import chain, islice, repeat
-from typing import Any, Final, TypeAlias
+from itertools import compress, repeat
+from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.structs import astuple
 
-from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName, WrongType
+from service.reading.batch import Batch, Cell, RecordFile, UnreadableRecord, UnusedName, WrongType
 from service.reading.columns.field_names import MAX_UNUSED
-from service.reading.diagnostics import FileError
-from service.reading.formats.json_batches import BatchDecoder, Columns, check_depth, check_json, describe_json_error
-from service.reading.formats.json_text import array_batches, elements, file_error, line_batches, numbered_lines
-from service.spool import FileBytes, open_bytes
+from service.reading.diagnostics import Issue
+from service.reading.formats.json_text import (
+    MAX_JSON_DEPTH,
+    Chunk,
+    JsonValue,
+    JsonValues,
+    array_values,
+    check_depth,
+    check_json,
+    json_errors,
+    line_values,
+)
+from service.spool import FileBytes
 
 MAX_PATHS: Final = 1_000  # that are listed of a file; records with identifiers as names must not exhaust memory
 MAX_DEPTH: Final = 8  # of the listed paths
 _ABSENT: Final = Raw(b"null")  # no other null is this object
 _ARRAYS: Final = msgspec.json.Decoder(list[Raw])
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, Raw])
-_STRINGS: Final = msgspec.json.Decoder(str)
+_CELL: Final = msgspec.json.Decoder(str | bool | None)
 _CELLS: Final = msgspec.json.Decoder(list[str | bool | None])
-_WORDS: Final[Mapping[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}
 INDEX: Final = re.compile(r"[0-9]{1,9}")
 _UNDECLARABLE: Final = re.compile(r'["\\\x00-\x1f]')  # msgspec does not accept these in the name of a member
+_Members: TypeAlias = Mapping[str, Sequence[Raw]]
 
 
 def column(values: Sequence[Raw]) -> Sequence[Cell]:
@@ -38,22 +47,16 @@ def column(values: Sequence[Raw]) -> Sequence[Cell]:
 
 
 def _cell(value: bytes) -> Cell:
-    if value[0] in b"-0123456789":
-        return value.decode()
-    if value[0] in b'"':
-        return _STRINGS.decode(value) if b"\\" in value else value[1:-1].decode()
-    return _WORDS[value] if value in _WORDS else WrongType(value.decode())
+    if value[0] in b'"tfn':
+        cell: str | bool | None = _CELL.decode(value)
+        return cell
+    return WrongType(value.decode()) if value[0] in b"[{" else value.decode()
 
 
-_Members: TypeAlias = Mapping[str, Sequence[Raw]]
+class RecordDecoder:
+    """Decodes those members of objects that some paths begin with, and counts others, which it learns."""
 
-
-class PathMembers:
-    """Decodes those members of objects that some paths begin with, and counts others, which it learns.
-
-    decode  returns the raw members of an object; raises DecodeError if a value is no JSON, ValidationError if it is no
-            object or has unknown members: a check that costs nothing for objects without any
-    """
+    expected: ClassVar = Issue("type", "expected an object")
 
     def __init__(self, paths: Sequence[str], also: Sequence[str]) -> None:
         """Take the paths that are used, and `also` others, whose members are counted like those that are learned."""
@@ -70,44 +73,90 @@ class PathMembers:
     def _build_decoder(self, *, is_complete: bool) -> None:
         """Build the decoder of all known members; if they are complete, others are ignored."""
         self._names, self._is_complete = [*self._used, *self._unused], is_complete
-        self.decode = _decoder_of(self._names, self._texts, is_complete=is_complete)
+        self._decode_members = _decoder_of(self._names, self._texts, is_complete=is_complete)
 
-    def learn(self, values: Iterable[Raw | bytes]) -> None:
+    def _learn(self, values: Iterable[JsonValue]) -> None:
         """Learn the unknown members of values that are objects, up to `MAX_UNUSED`, and the types of the others."""
-        known, found, objects = set(self._names), dict[str, None](), list[Raw | bytes]()
+        known, found, objects = set(self._names), dict[str, None](), list[JsonValue]()
         for value in values:
             with suppress(DecodeError, RecursionError):
                 members = _OBJECTS.decode(value)
                 found |= dict.fromkeys(() if self._is_complete else (name for name in members if name not in known))
-                self._texts -= {name for name in self._texts & members.keys() if not _is_text_or_flag(members[name])}
+                self._texts -= {name for name in self._texts & members.keys() if bytes(members[name])[0] not in b'"tfn'}
                 objects.append(value)
         names = [name for name in found if not _UNDECLARABLE.search(name)]
         room = max(0, MAX_UNUSED - len(self._unused))
         self._unused |= dict.fromkeys(names[:room])
         self._build_decoder(is_complete=self._is_complete or room < len(names) or len(names) < len(found))
         try:
-            list(map(self.decode, objects))
+            list(map(self._decode_members, objects))
         except (DecodeError, RecursionError):  # of repeated members the last wins, but another has another type
             self._texts.clear()
             self._build_decoder(is_complete=self._is_complete)
 
-    def columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
-        """Return the cells of each path in decoded objects, and how many have each of the unused names."""
-        columns = zip(*map(astuple, records), strict=True) if records else repeat(())
-        members = dict(zip(self._names, columns, strict=False))
-        cells = {path: members[path] if path in self._texts else column(_values(path, members)) for path in self._paths}
-        return Columns(cells, list(self._count_unused(members, lines)))
+    def batch(self, chunk: Chunk, *, first: int, total: int) -> Batch:
+        """Return values as a batch whose first record has number `first`. Raises FileError if one is not JSON."""
+        records, lines = self._decoded(chunk), chunk.lines
+        numbers: Sequence[int] = range(first, first + len(records))
+        unreadable: list[UnreadableRecord] = []
+        if None in records:
+            readable = [record is not None for record in records]
+            unreadable = [
+                UnreadableRecord(number, line, self.expected, bytes(value).decode().strip())
+                for number, line, value, is_readable in zip(numbers, lines(), chunk.values, readable, strict=True)
+                if not is_readable
+            ]
+            records, numbers = list(compress(records, readable)), list(compress(numbers, readable))
+            lines = lambda: list(compress(chunk.lines(), readable))  # noqa: E731 - as in the type
+        cells = self._columns(records)
+        return Batch(numbers, cells, lines, unreadable, list(self._count_unused(lines)), chunk.done, total)
 
-    def _count_unused(self, members: _Members, lines: Callable[[], Sequence[int]]) -> Iterator[UnusedName]:
+    def _decoded(self, chunk: Chunk) -> list[Any]:
+        """Return each value as a record, or None if it is not an object. Raises FileError if it is not JSON."""
+        values = chunk.values
+        try:
+            records = list(map(self._decode, values))
+        except (DecodeError, RecursionError):
+            self._learn(values)
+            records = [self._decode_one(chunk, index) for index in range(len(values))]
+        for index in [index for index, length in enumerate(map(len, values)) if length > 2 * MAX_JSON_DEPTH]:
+            with json_errors(values[index], chunk.lines, index):
+                check_depth([values[index]])
+        return records
+
+    def _decode_one(self, chunk: Chunk, index: int) -> Any:
+        value = chunk.values[index]
+        with json_errors(value, chunk.lines, index):
+            try:
+                return self._decode(value)
+            except ValidationError:
+                check_json(value)
+        return None
+
+    @property
+    def _decode(self) -> Callable[[JsonValue], Any]:
+        """What returns the raw members of an object; raises DecodeError if a value is no JSON.
+
+        It raises ValidationError for no object, and for unknown members: a check that costs nothing without any.
+        """
+        return self._decode_members
+
+    def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
+        """Return the cells of each path in decoded objects."""
+        columns = zip(*map(astuple, records), strict=True) if records else repeat(())
+        self._members = dict(zip(self._names, columns, strict=False))
+        return {
+            path: self._members[path] if path in self._texts else column(_values(path, self._members))
+            for path in self._paths
+        }
+
+    def _count_unused(self, lines: Callable[[], Sequence[int]]) -> Iterator[UnusedName]:
+        """Yield how many of the decoded objects have each of the unused names."""
         for name, line in self._unused.items():
-            has_name = [value is not _ABSENT for value in members[name]]
+            has_name = [value is not _ABSENT for value in self._members[name]]
             if any(has_name):
                 self._unused[name] = lines()[has_name.index(True)] if line is None else line
                 yield UnusedName(name, self._unused[name], sum(has_name))
-
-
-def _is_text_or_flag(value: Raw) -> bool:
-    return bytes(memoryview(value)[:1]) in b'"tfn'
 
 
 def _values(path: str, members: _Members) -> Sequence[Raw]:
@@ -120,20 +169,17 @@ def _values(path: str, members: _Members) -> Sequence[Raw]:
     ]
 
 
-def paths_of(values: Iterable[Raw | bytes]) -> list[str]:
+def paths_of(values: Iterable[JsonValue]) -> list[str]:
     """Return the paths of the members of objects, those in nested objects and in the first elements of arrays."""
     found = dict[str, None]()
-    for path in chain.from_iterable(map(_paths_in, values)):
-        found[path] = None
-        if len(found) == MAX_PATHS:
+    for value in values:
+        with suppress(DecodeError, RecursionError):  # reported when the values are read
+            for name, member in _OBJECTS.decode(value).items():
+                for path in _paths(name, member, MAX_DEPTH):
+                    found[path] = None
+        if len(found) >= MAX_PATHS:
             break
-    return list(found)
-
-
-def _paths_in(value: Raw | bytes) -> Iterator[str]:
-    with suppress(DecodeError, RecursionError):  # reported when the values are read
-        for name, member in _OBJECTS.decode(value).items():
-            yield from _paths(name, member, MAX_DEPTH)
+    return list(found)[:MAX_PATHS]
 
 
 def _beginnings(paths: Iterable[str]) -> list[str]:
@@ -169,7 +215,7 @@ def _are_declarable(names: Iterable[str]) -> bool:
     return not any(map(_UNDECLARABLE.search, names))
 
 
-def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: bool) -> Callable[[Raw | bytes], Any]:
+def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: bool) -> Callable[[JsonValue], Any]:
     """Return what decodes objects with some members, of which some are texts, flags or null."""
     are_declarable = _are_declarable(names)
     members = {f"member_{index}": name for index, name in enumerate(names)}
@@ -182,7 +228,7 @@ def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: b
         forbid_unknown_fields=not is_complete,
     )
 
-    def look_up(value: Raw | bytes) -> Any:
+    def look_up(value: JsonValue) -> Any:
         found = _OBJECTS.decode(value)
         if not is_complete and not found.keys() <= set(names):
             raise ValidationError
@@ -211,79 +257,32 @@ def _members(value: Raw) -> Mapping[str, Raw]:
         return {}
 
 
-SAMPLE: Final = BATCH_SIZE  # the first records, from which the paths are known
-_EXPECTED: Final = "expected an array of records, or an object with one array"
-
-
 class JsonFile(RecordFile):
     """The records of a JSON array, or of an array that is a member of an object."""
 
     is_table = False
+    _decoder: ClassVar[type[RecordDecoder]] = RecordDecoder
 
     def __init__(self, text: FileBytes, name: str | None = None) -> None:
         """Open a text; the array has a name, or is the only one. Raises FileError."""
-        self._text, self._elements = text, elements(text, _array_name(text) if name is None else name)
-        self.names, self.assumed = paths_of(self._elements[:SAMPLE]), ()
+        self._open(array_values(text, name))
+
+    def _open(self, values: JsonValues) -> None:
+        """Take the records; the paths are known from the first."""
+        self._values, self.assumed = values, ()
+        self.names = paths_of(values.first())
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells at some paths. Raises FileError."""
-        return array_batches(self._text, self._elements, PathDecoder(columns, also))
+        decoder, first = self._decoder(columns, also), 1
+        for chunk in self._values.chunks():
+            yield decoder.batch(chunk, first=first, total=self._values.total)
+            first += len(chunk.values)
 
 
-class JsonLinesFile(RecordFile):
+class JsonLinesFile(JsonFile):
     """The records of JSON Lines."""
-
-    is_table = False
 
     def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError if one of its first lines is not JSON."""
-        self._text = text
-        self.names, self.assumed = paths_of(sample_texts(numbered_lines(open_bytes(text)))), ()
-
-    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
-        """Yield all records, with the cells at some paths. Raises FileError."""
-        return line_batches(self._text, PathDecoder(columns, also))
-
-
-class PathDecoder(BatchDecoder):
-    """Decodes records into columns by path."""
-
-    def __init__(self, paths: Sequence[str], also: Sequence[str]) -> None:
-        """Take the paths, and `also` those of members that are not used."""
-        self._members = PathMembers(paths, also)
-
-    @property
-    def _decode(self) -> Callable[[Raw | bytes], Any]:
-        return self._members.decode
-
-    def _learn(self, values: Sequence[Raw | bytes]) -> None:
-        self._members.learn(values)
-
-    def _columns(self, records: Sequence[Any], lines: Callable[[], Sequence[int]]) -> Columns:
-        return self._members.columns(records, lines)
-
-
-def sample_texts(values: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-    """Yield the first texts, which begin on some lines. Raises FileError if one is not JSON."""
-    for line, value in islice(values, SAMPLE):
-        try:
-            check_json(value)
-        except (DecodeError, RecursionError) as error:
-            raise FileError(describe_json_error(error, value), line) from None
-        yield value
-
-
-def _array_name(text: FileBytes) -> str:
-    """Return the name of the only array in an object, "" if the text is no object."""
-    try:
-        members = msgspec.json.decode(text, type=dict[str, Raw])
-        arrays = [name for name, value in members.items() if bytes(memoryview(value)[:1]) == b"["]
-        check_depth(members[name] for name in members.keys() - set(arrays))
-    except ValidationError:
-        return ""
-    except (DecodeError, RecursionError) as error:
-        raise file_error(text, error) from None
-    if len(arrays) != 1:
-        found = f"; found {len(arrays)}: {', '.join(map(repr, arrays[:MAX_UNUSED]))}" if arrays else ""
-        raise FileError(_EXPECTED + found)
-    return arrays[0]
+        self._open(line_values(text))

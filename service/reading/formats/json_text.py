@@ -1,90 +1,246 @@
-"""The values in a JSON text (RFC 8259): the elements of an array, or one value per line."""
+"""The values in a JSON text (RFC 8259), some at a time, and where a text is not JSON."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
-from itertools import islice
-from typing import Final, TypeVar
+from itertools import islice, pairwise
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
-from service.reading.batch import BATCH_SIZE, Batch
+from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
-from service.reading.formats.json_batches import BatchDecoder, check_depth, describe_json_error, error_offset
 from service.reading.text import count_line_breaks
 from service.spool import FileBytes, open_bytes
 
-_T = TypeVar("_T")
-BLANK: Final = b" \t\r\n"  # RFC 8259 section 2
+_OFFSET: Final = re.compile(r" \(byte ([0-9]+)\)")
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
+# A whole object without nested ones, as most records are, which is faster than its tokens; a string, which may contain
+# any other token and may be cut off by the end of the text; the punctuation.
+_TOKEN: Final = re.compile(rb'\{[^{}"]*+(?:%b[^{}"]*+)*+\}|%b|[\[{,:}\]]' % (_STRING, _STRING), re.DOTALL)
+# This close to the end, the decoder reports a lone surrogate as a truncated text.
+_LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
+_BLANK: Final = re.compile(rb"\s*+\Z")
+_MAX_NAME: Final = 60  # characters
+# How deep arrays and objects may be nested. Decoders stop at a limit of their own, which depends on the Python.
+MAX_JSON_DEPTH: Final = 500
+_STRINGS: Final = re.compile(_STRING, re.DOTALL)
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
+JsonValue: TypeAlias = Raw | bytes
+_WHITE_SPACE: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
 _NULL: Final = Raw(b"null")
+_RECORD_SEPARATOR: Final = b"\x1e"  # before each text of a sequence
+_SEPARATORS: Final = re.compile(_RECORD_SEPARATOR)
 _JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
+_MAX_NAMES: Final = 100  # of arrays in a message
+_VALUES: Final = msgspec.json.Decoder(Raw)
 
 
-def array_batches(text: FileBytes, elements: Sequence[Raw], decoder: BatchDecoder) -> Iterator[Batch]:
-    """Yield the elements of an array in a text, decoded. Raises FileError."""
-    finder = LineFinder(text)
-    for start in range(0, len(elements), BATCH_SIZE):
-        values = elements[start : start + BATCH_SIZE]
-        done = start + len(values)
-        lines = cache(partial(finder.lines, values))
-        yield decoder.batch(values, lines, first=start + 1, done=done, total=len(elements))
+def check_depth(values: Iterable[Raw | FileBytes]) -> None:
+    """Raise RecursionError if a JSON value is nested deeper than `MAX_JSON_DEPTH`."""
+    for text in (bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH):  # one copy at a time
+        if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
+            steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
+            if steps.cumsum(dtype=np.int32).max(initial=0) > MAX_JSON_DEPTH:
+                raise RecursionError("the JSON is nested too deeply")
 
 
-def line_batches(text: FileBytes, decoder: BatchDecoder) -> Iterator[Batch]:
-    """Yield the lines of a text that are not empty, decoded. Raises FileError with the line that is not JSON."""
-    stream = open_bytes(text)
-    lines, record = numbered_lines(stream), 1
-    while read := dict(islice(lines, BATCH_SIZE)):
-        yield decoder.batch(
-            list(read.values()), partial(list, tuple(read)), first=record, done=stream.tell(), total=len(text)
-        )
-        record += len(read)
+def error_offset(error: Exception) -> int | None:
+    """Return the offset in bytes at which decoding failed, None if the error has none."""
+    found = _OFFSET.search(str(error))
+    return int(found[1]) if found else None
 
 
-def numbered_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, with their numbers."""
-    return ((number, line) for number, line in enumerate(lines, 1) if line.strip(BLANK))
+def describe_json_error(error: Exception, text: FileBytes, name: str = "") -> str:
+    """Return why a text is not JSON, from the error of the decoder, with the record and member if they are known.
+
+    The text is an array of records, or an object with that array as its member `name`.
+    """
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply"
+    if _BLANK.match(text):
+        return "not valid JSON: the file is empty"
+    location = _describe(_path(text, _valid_end(text, error_offset(error))), name)
+    if error_offset(error) is None:
+        return f"not valid JSON: truncated, or a lone surrogate{location}"
+    return f"not valid JSON: {str(error).removeprefix('JSON is malformed: ')}{location}"
 
 
-def elements(text: FileBytes, name: str) -> list[Raw]:
-    """Return the elements of a JSON array, or of the array that is the member `name` of an object. Raises FileError."""
+def _valid_end(text: FileBytes, offset: int | None) -> int:
+    """Return the end of the valid part of a text."""
+    if offset is None:
+        lone = _LONE_SURROGATE.search(text, max(0, len(text) - _MAX_NAME))
+        return lone.start() if lone else len(text)
+    # For a misspelled word such as `tru}` the decoder reports the offset after the bracket.
+    return offset - text.startswith((b"}", b"]"), offset - 1)
+
+
+def _describe(path: list[str | int | None], name: str) -> str:
+    match path[path[:1] == [name] :]:
+        case [int(record), str(member), *_]:
+            return f", in record {record}, at {member[:_MAX_NAME]!r}"
+        case [int(record), *_]:
+            return f", in record {record}"
+        case [str(member), *_]:
+            return f", at {member[:_MAX_NAME]!r}"
+    return ""
+
+
+def _path(text: FileBytes, stop: int) -> list[str | int | None]:
+    """Return the path to an offset: names of members, and numbers of array elements, from 1.
+
+    An object before its first member has None instead. The text before the offset must be valid JSON.
+    """
+    path: list[str | int | None] = []
+    last = b""
+    for found in _TOKEN.finditer(text, 0, stop):
+        match found[0]:
+            case b"[":
+                path.append(1)
+            case b"{":
+                path.append(None)
+            case b"," if path:
+                path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+            case b":" if path:
+                path[-1] = last[1:-1].decode(errors="replace")
+            case b"]" | b"}" if path:
+                path.pop()
+                if not path:  # the end of the outermost value
+                    break
+            case value:
+                last = value
+    return path
+
+
+class Chunk(msgspec.Struct, frozen=True, eq=False):
+    """Consecutive values of a text, what returns the line on which each begins, and how much of the text is read."""
+
+    values: Sequence[JsonValue]
+    lines: Callable[[], Sequence[int]]
+    done: int
+
+
+class JsonValues(msgspec.Struct, frozen=True, eq=False):
+    """The values of a text.
+
+    chunks  yields them from the first, some at a time; the next ones are read when they are wanted
+    total   how much there is, in the unit of `done`
+    """
+
+    chunks: Callable[[], Iterator[Chunk]]
+    total: int
+
+    def first(self) -> Sequence[JsonValue]:
+        """Return the first values. Raises FileError if one is not JSON."""
+        for chunk in self.chunks():
+            for index, value in enumerate(chunk.values):
+                with json_errors(value, chunk.lines, index):
+                    check_json(value)
+            return chunk.values
+        return ()
+
+
+def array_values(text: FileBytes, name: str | None = None) -> JsonValues:
+    """Return the elements of an array, or of the array that is a member of an object. Raises FileError.
+
+    The member has a name, or it is the only array.
+    """
+    return _views(text, _elements(text, _array_name(text) if name is None else name))
+
+
+def line_values(text: FileBytes) -> JsonValues:
+    """Return the lines that are not empty; of a text sequence (RFC 7464, RFC 8142) its texts."""
+    if text.startswith(_RECORD_SEPARATOR):
+        view, ends = memoryview(text), [*(each.start() for each in _SEPARATORS.finditer(text)), len(text)]
+        texts = (Raw(view[start + 1 : stop]) for start, stop in pairwise(ends))
+        return _views(text, [each for each in texts if bytes(each).strip(_WHITE_SPACE)])
+
+    def chunks() -> Iterator[Chunk]:
+        stream = open_bytes(text)
+        lines = ((number, line) for number, line in enumerate(stream, 1) if line.strip(_WHITE_SPACE))
+        while some := dict(islice(lines, BATCH_SIZE)):
+            yield Chunk(list(some.values()), partial(list, tuple(some)), stream.tell())
+
+    return JsonValues(chunks, len(text))
+
+
+def _views(text: FileBytes, values: Sequence[Raw]) -> JsonValues:
+    """Return values that are views into a text, as msgspec decodes them."""
+
+    def chunks() -> Iterator[Chunk]:
+        finder = _LineFinder(text)
+        for start in range(0, len(values), BATCH_SIZE):
+            some = values[start : start + BATCH_SIZE]
+            yield Chunk(some, cache(partial(finder.lines, some)), start + len(some))
+
+    return JsonValues(chunks, len(values))
+
+
+def check_json(value: JsonValue) -> None:
+    """Raise DecodeError or RecursionError if a value is not JSON: decoders check types before they parse the rest."""
+    _VALUES.decode(value)
+    check_depth([value])
+
+
+@contextmanager
+def json_errors(value: JsonValue, lines: Callable[[], Sequence[int]], index: int) -> Iterator[None]:
+    """Raise FileError, with the line of a value, for an error of its decoder."""
     try:
-        if not _OBJECT.match(text):
-            return _array(text, f'expected an array, or an object with an array under "{name}"')
-        expected = f'the object has no array under "{name}"'
-        members = _decode(text, dict[str, Raw], expected=expected)
-        array = members.pop(name, _NULL)
-        check_depth(members.values())
-        return _array(array, expected)
+        yield
+    except (DecodeError, RecursionError) as error:
+        raise FileError(describe_json_error(error, bytes(value)), lines()[index]) from None
+
+
+def _elements(text: FileBytes, name: str) -> list[Raw]:
+    """Return the elements of an array, or of the array that is the member `name` of an object. Raises FileError."""
+    array: JsonValue | FileBytes = text
+    expected = f'expected an array, or an object with an array under "{name}"'
+    try:
+        if _OBJECT.match(text):
+            expected = f'the object has no array under "{name}"'
+            members = msgspec.json.decode(text, type=dict[str, Raw])
+            array = members.pop(name, _NULL)
+            check_depth(members.values())
+        elements = msgspec.json.decode(array, type=list[Raw])
+        check_depth(elements)
+    except ValidationError:
+        raise FileError(expected) from None
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error, name) from None
-
-
-def _array(text: FileBytes | Raw, expected: str) -> list[Raw]:
-    found = _decode(text, list[Raw], expected=expected)
-    check_depth(found)
-    return found
+    return elements
 
 
 def has_array(text: FileBytes, name: str) -> bool:
     """Return whether a text is an object with an array under a name."""
-    if text.find(name.encode()) < 0:
-        return False
     try:
-        value = msgspec.json.decode(text, type=dict[str, Raw]).get(name, _NULL)
+        return text.find(name.encode()) >= 0 and name in _arrays(msgspec.json.decode(text, type=dict[str, Raw]))
     except (DecodeError, RecursionError):  # its reader reports it
         return False
-    return bytes(memoryview(value)[:1]) == b"["
 
 
-def _decode(text: FileBytes | Raw, shape: type[_T], *, expected: str) -> _T:
+def _array_name(text: FileBytes) -> str:
+    """Return the name of the only array in an object, "" if the text is no object."""
     try:
-        return msgspec.json.decode(text, type=shape)
+        members = msgspec.json.decode(text, type=dict[str, Raw])
+        arrays = _arrays(members)
+        check_depth(members[name] for name in members.keys() - set(arrays))
     except ValidationError:
-        raise FileError(expected) from None
+        return ""
+    except (DecodeError, RecursionError) as error:
+        raise file_error(text, error) from None
+    if len(arrays) != 1:
+        found = f"; found {len(arrays)}: {', '.join(map(repr, arrays[:_MAX_NAMES]))}" if arrays else ""
+        raise FileError(f"expected an array of records, or an object with one array{found}")
+    return arrays[0]
+
+
+def _arrays(members: Mapping[str, Raw]) -> list[str]:
+    return [name for name, value in members.items() if bytes(memoryview(value)[:1]) == b"["]
 
 
 def file_error(text: FileBytes, error: Exception, name: str = "", lines_hint: str = _JSON_LINES_HINT) -> FileError:
@@ -96,7 +252,7 @@ def file_error(text: FileBytes, error: Exception, name: str = "", lines_hint: st
     return FileError(why + hint, 1 + count_line_breaks(text, 0, offset))
 
 
-class LineFinder:
+class _LineFinder:
     """Finds the lines on which the values of a text begin; fast if they are requested in order."""
 
     def __init__(self, text: FileBytes) -> None:
@@ -104,7 +260,7 @@ class LineFinder:
         self._offset, self._line = 0, 1
 
     def lines(self, values: Sequence[Raw]) -> list[int]:
-        """Return the line on which each value begins; values are views into the text, as msgspec decodes them."""
+        """Return the line on which each value begins."""
         return [self._line_at(_address(value) - self._start) for value in values]
 
     def _line_at(self, offset: int) -> int:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
+from operator import mul
 from typing import Final
 
 import msgspec
@@ -15,6 +17,9 @@ from service.reading.formats.geometry import LATITUDE, LONGITUDE
 from service.reading.formats.json_file import heads
 from service.reading.isolation import FileReader, ReaderProgram
 from service.spool import FileBytes
+
+_NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
+UNREADABLE: Final = "not a Parquet file that can be read"
 
 
 class ColumnRequest(msgspec.Struct, frozen=True):
@@ -37,8 +42,6 @@ class RowBatch(msgspec.Struct, frozen=True, tag=True):
     columns: list[list[str | bool | WrongType | None]]
 
 
-_NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
-UNREADABLE: Final = "not a Parquet file that can be read"
 _PROGRAM: Final = ReaderProgram(
     module="service.reading.formats.arrow",
     unreadable=UNREADABLE,
@@ -68,22 +71,16 @@ class ParquetFile(RecordFile):
         used = {name for path in columns for name in (path, *heads(path))}
         located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
-        unused_names, first = list(islice(unused, MAX_UNUSED)), 1
+        unused_names, first, total = list(islice(unused, MAX_UNUSED)), 1, self._opened.records
         with closing(self._reader.take()) as reader:
             for rows in reader.parts(ColumnRequest([*columns, *also])):
-                yield _batch(rows, [*columns, *also], unused_names, first, self._opened.records)
+                yield Batch(
+                    range(first, first + rows.records),
+                    dict(zip([*columns, *also], rows.columns, strict=True)),
+                    partial(mul, [None], rows.records),  # there are no lines
+                    [],
+                    [UnusedName(name, None, rows.records) for name in unused_names],
+                    done=first - 1 + rows.records,
+                    total=max(total, first - 1 + rows.records),
+                )
                 first += rows.records
-
-
-def _batch(rows: RowBatch, columns: Sequence[str], unused: Sequence[str], first: int, total: int) -> Batch:
-    numbers = range(first, first + rows.records)
-    done = numbers.stop - 1
-    return Batch(
-        numbers,
-        dict(zip(columns, rows.columns, strict=True)),
-        lambda: [None] * len(numbers),
-        [],
-        [UnusedName(name, None, rows.records) for name in unused],
-        done=done,
-        total=max(total, done),
-    )

@@ -8,13 +8,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 from zipfile import ZipFile
 
-from python_calamine import (
-    CalamineError,
-    CalamineSheet,
-    CalamineWorkbook,
-    SheetTypeEnum,
-    SheetVisibleEnum,
-)
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
@@ -25,7 +19,10 @@ from service.reading.text import MAX_RATIO, MAX_SIZE, ZIP_DAMAGE, check_size
 Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
 
 _EXACT: Final = 2**53  # the first integer whose successor is no double
-_HOUR: Final = timedelta(hours=1)
+_OLE: Final = b"\xd0\xcf\x11\xe0"  # the container of encrypted workbooks, and of those before 2007
+_MANIFEST: Final = "META-INF/manifest.xml"  # of .ods
+_ENCRYPTION: Final = b"encryption-data"
+_SAVE: Final = "save it as .xlsx, without a password"
 
 
 def row_texts(cells: Iterable[Value]) -> list[str]:
@@ -43,13 +40,8 @@ def _number(number: float) -> str:
 
 def _duration(duration: timedelta) -> str:
     """Return a duration as a spreadsheet shows it: hours, which may be more than 24, minutes and seconds."""
-    hours, rest = divmod(duration, _HOUR)
+    hours, rest = divmod(duration, timedelta(hours=1))
     return f"{hours:02}{str(rest)[1:]}"
-
-
-def _instant(instant: datetime) -> str:
-    """Return a date with a time; at midnight a date, as a whole number of days may be either."""
-    return instant.date().isoformat() if instant.time() == time() else instant.isoformat()
 
 
 _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
@@ -57,17 +49,11 @@ _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
     int: str,
     bool: lambda flag: "true" if flag else "false",
     date: date.isoformat,
-    datetime: _instant,
+    # At midnight a date, as a whole number of days may be either.
+    datetime: lambda instant: (instant.date() if instant.time() == time() else instant).isoformat(),
     time: time.isoformat,
     timedelta: _duration,
 }
-
-
-_ZIP: Final = b"PK"
-_OLE: Final = b"\xd0\xcf\x11\xe0"  # the container of encrypted workbooks, and of those before 2007
-_MANIFEST: Final = "META-INF/manifest.xml"  # of .ods
-_ENCRYPTION: Final = b"encryption-data"
-_SAVE: Final = "save it as .xlsx, without a password"
 
 
 class Workbook:
@@ -77,7 +63,7 @@ class Workbook:
         """Open a workbook. Raises FileError."""
         if content.startswith(_OLE):
             raise FileError(f"the workbook is encrypted, or in the format .xls: {_SAVE}")
-        if not content.startswith(_ZIP):
+        if not content.startswith(b"PK"):
             raise FileError(f"{UNREADABLE}: it does not begin like one; if it is a text, name it .csv")
         try:
             _check_archive(content)

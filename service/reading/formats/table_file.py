@@ -1,21 +1,40 @@
-"""Records of a table of texts, by the columns of its header."""
+"""Records of a table of texts, by the columns of its header; a table whose first row has values has none."""
 
+import re
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice
 from typing import Final, TypeAlias
 
 import msgspec
 
+from service.model.records import STORES
 from service.reading.batch import Batch, RecordFile, UnreadableRecord, UnusedName
-from service.reading.columns.field_names import MAX_UNUSED
+from service.reading.columns.field_names import MAX_UNUSED, suggest_field
 from service.reading.diagnostics import FileError, Issue
 from service.reading.text import Cleaning
-from service.texts import truncate
+from service.texts import repeated, truncate
 
 Row: TypeAlias = Sequence[str]
+NO_VALUE: Final = ""
+_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns", "sheet")} | {"quotes": "quote"}
+_MAX_COLUMNS: Final = 100  # that are compared
+# Forms of values that no name has, together with other values of its form below it.
+_FORMS: Final = (
+    r"[+-]?[0-9]{1,3}[.,][0-9]{3,}",  # degrees
+    r"[0-9]{1,4}([./-]) ?[0-9]{1,2}\1 ?[0-9]{1,4}(?:[T ,].*)?",  # dates
+    r"[0-9]+[a-z]? [^\W\d].*",  # 1 Elm St
+    r"[^@\s]+@[^@\s]+|https?://\S+",
+    *(rf"[0-9]{{{digits}}}" for digits in range(5, 10)),  # postal codes; years are names of columns, too
+)
+_FORM: Final = 2  # points of a cell that is certainly a value
+_REPEATED: Final = 1  # of a cell that is a value in another row of its column
+_NUMBERED: Final = 1  # of all cells with numbers together: columns may be numbered
+_ENOUGH: Final = 2
+_INSERT_HEADER: Final = (
+    "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
+)
+Finds: TypeAlias = Callable[[Sequence[str]], bool]  # whether a header has all required columns
 
 
 class Rows(msgspec.Struct, frozen=True, eq=False):
@@ -31,15 +50,6 @@ class Rows(msgspec.Struct, frozen=True, eq=False):
     done: int = 0
     malformed: Mapping[int, str] = {}
 
-    def after(self, index: int) -> "Rows":
-        """Return the rows after the one at an index."""
-        start = index + 1
-        malformed = {each - start: why for each, why in self.malformed.items() if each >= start}
-        return Rows(self.rows[start:], self.lines[start:], self.done, malformed)
-
-
-NO_VALUE: Final = ""
-
 
 class Header(msgspec.Struct, frozen=True):
     """The names of the columns, without empty ones at the end; the number of cells in the row, and its line.
@@ -51,33 +61,14 @@ class Header(msgspec.Struct, frozen=True):
     width: int
     line: int | None = None
 
+    @property
+    def expected(self) -> str:
+        """What a row must have."""
+        return f"expected {self.width} cells as in the {'header' if self.line else 'mapping'}"
+
     def accepts(self, row: Row) -> bool:
         """Return whether a row has a cell for each name, and no value beyond the cells of the header."""
         return len(self.names) <= len(row) and (len(row) <= self.width or not any(row[self.width :]))
-
-    def count_unnamed(self, rows: Iterable[Row]) -> int:
-        """Return the number of rows with a value after the columns with names."""
-        named = len(self.names)
-        return 0 if named == self.width or NO_VALUE in self.names else sum(any(row[named:]) for row in rows)
-
-
-def split_header(rows: Iterator[Rows]) -> tuple[Header, Rows]:
-    """Return the header, the first row with a value, and the rows read with it, below it. Raises FileError."""
-    for read in rows:
-        for index, row in enumerate(read.rows):
-            if index in read.malformed:
-                raise FileError(read.malformed[index], read.lines[index])
-            if any(row):
-                return _parse_header(row, read.lines[index]), read.after(index)
-    raise FileError("the file is empty: a header line is required")
-
-
-def _parse_header(row: Row, line: int) -> Header:
-    if duplicates := [name for name, number in Counter(row).items() if number > 1 and name != NO_VALUE]:
-        shown = ", ".join(repr(truncate(name)) for name in duplicates[:MAX_UNUSED])
-        raise FileError(f"duplicate columns: {shown}: rename them", line)
-    last = next(index for index in reversed(range(len(row))) if row[index])
-    return Header(row[: last + 1], len(row), line)
 
 
 class TableOptions(msgspec.Struct, frozen=True):
@@ -105,11 +96,55 @@ class TableOptions(msgspec.Struct, frozen=True):
 
 
 NO_OPTIONS: Final = TableOptions()
-_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns", "sheet")} | {"quotes": "quote"}
 
 
-# Returns whether a header has all required columns.
-Finds: TypeAlias = Callable[[Sequence[str]], bool]
+class MissingHeader(FileError):
+    """The first row of a table has data instead of names.
+
+    row  its cells
+    """
+
+    def __init__(self, row: Row, value: str, line: int) -> None:
+        """Take the row, one of its values, and its line."""
+        super().__init__(f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}", line)
+        self.row = row
+
+
+def check_names(rows: Rows) -> None:
+    """Raise MissingHeader if the first row with a value has data instead of names."""
+    first = next((index for index, row in enumerate(rows.rows) if any(row)), None)
+    if first is not None and (value := find_data(rows.rows[first], rows.rows[first + 1 :])) is not None:
+        raise MissingHeader(rows.rows[first], value, rows.lines[first])
+
+
+def find_data(first: Row, others: Sequence[Row]) -> str | None:
+    """Return a cell of the first row of a table that is a value, no name of a column; None if there is none.
+
+    There are more signs of that than names of fields: some of these are values, too, such as `open`.
+    """
+    columns = [
+        (cell, [row[index].strip() for row in others if index < len(row)])
+        for index, cell in enumerate(map(str.strip, islice(first, _MAX_COLUMNS)))
+        if cell
+    ]
+    if any(all(cell in texts[index : index + 1] for cell, texts in columns) for index in range(len(others))):
+        return None  # the header is repeated
+    points = {cell: _points(cell, texts) for cell, texts in columns}
+    numbered = any(cell.isdecimal() and all(map(str.isdecimal, texts)) for cell, texts in columns)
+    total = sum(points.values()) + _NUMBERED * numbered
+    known = sum(suggest_field(cell, STORES) is not None for cell in points)
+    return max(points, key=points.__getitem__) if total >= _ENOUGH and total > known else None
+
+
+def _points(cell: str, texts: Sequence[str]) -> int:
+    """Return how much a cell is like the others in its column."""
+    values = set(filter(None, texts))
+    for form in _FORMS:
+        if re.fullmatch(form, cell):
+            return _FORM if 2 * sum(re.fullmatch(form, value) is not None for value in values) >= len(values) else 0
+    # A column of check marks has its name in some rows, and nothing in the others.
+    is_repeated = cell in values and (len(values) > 1 or "" not in texts)
+    return _REPEATED if is_repeated and not cell.isdecimal() else 0
 
 
 def finds_nothing(_: Sequence[str]) -> bool:
@@ -125,15 +160,25 @@ class TableFile(RecordFile):
 
     total: int
 
-    def __init__(self, assumed: Sequence[str] = (), options: TableOptions = NO_OPTIONS) -> None:
-        """Read the header. Raises FileError."""
+    def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
+        """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns = options.cleaning.clean, options.columns
-        self._header, _ = self._split_header()
+        try:
+            self._header, _ = self._split_header()
+        except FileError:
+            check_names(self._first_rows())
+            raise
         self.names, self.line, self.assumed = self._header.names, self._header.line, list(assumed)
+        if not (self._columns or finds(self.names)):
+            check_names(self._first_rows())
 
     @abstractmethod
     def _rows(self) -> Iterator[Rows]:
         """Yield the rows from the first, some at a time. Raises FileError."""
+
+    @abstractmethod
+    def _first_rows(self) -> Rows:
+        """Return the first rows."""
 
     def _check_last(self, row: Row, line: int) -> None:
         """Raise FileError if the last row may be truncated."""
@@ -154,74 +199,53 @@ class TableFile(RecordFile):
         if last.rows:
             self._check_last(last.rows[-1], last.lines[len(last.rows) - 1])
 
-    def _batch(self, read: Rows, record: int, indexes: Mapping[str, int], unused: Sequence[str]) -> Batch:
-        """Return rows as a batch; its first record has number `record`."""
-        header, found = self._header, _find_records(read, self._header, record)
-        cells, complete, lines = found.cells, found.complete, read.lines
+    def _batch(self, read: Rows, first: int, indexes: Mapping[str, int], unused: Sequence[str]) -> Batch:
+        """Return rows as a batch; its first record has number `first`."""
+        rows, lines, header, unreadable = read.rows, read.lines, self._header, list[UnreadableRecord]()
+        complete: Sequence[int] = range(len(rows))
+        numbers: Sequence[int] = range(first, first + len(rows))
+        cells = list(zip(*rows, strict=True)) if set(map(len, rows)) == {header.width} else []
+        if not any(NO_VALUE not in column for column in cells):  # a row may be blank
+            filled = sorted(chain(compress(count(), map(any, rows)), read.malformed))
+            records = dict(zip(filled, count(first), strict=False))
+            complete = [index for index in filled if len(rows[index]) == header.width or header.accepts(rows[index])]
+            numbers = [records[index] for index in complete]
+            cells = list(zip(*[rows[index] for index in complete], strict=False))
+            for index in sorted(records.keys() - complete):
+                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}"
+                unreadable.append(UnreadableRecord(records[index], lines[index], Issue("cells", why)))
         unused_names = [UnusedName(name, header.line, len(complete)) for name in unused]
-        if unnamed := header.count_unnamed(read.rows[index] for index in complete):
-            unused_names.append(UnusedName(NO_VALUE, header.line, unnamed))
+        named = len(header.names)
+        if named < header.width and NO_VALUE not in header.names:
+            unnamed = sum(any(rows[index][named:]) for index in complete)
+            unused_names += [UnusedName(NO_VALUE, header.line, unnamed)] if unnamed else []
         return Batch(
-            numbers=found.numbers,
+            numbers=numbers,
             columns={name: cells[index] if cells else () for name, index in indexes.items()},
             lines=lambda: [lines[index] for index in complete],
-            unreadable=list(_unreadable(read, found.others, header)),
+            unreadable=unreadable,
             unused=unused_names,
             done=read.done,
             total=self.total,
         )
 
     def _split_header(self) -> tuple[Header, Iterator[Rows]]:
-        """Return the header, and the rows below it."""
-        rows = self._rows() if self._clean is None else map(partial(_cleaned, self._clean), self._rows())
+        """Return the header, the first row with a value, and the rows below it. Raises FileError."""
+        rows = self._rows()
+        if (clean := self._clean) is not None:
+            rows = (msgspec.structs.replace(read, rows=[list(map(clean, row)) for row in read.rows]) for read in rows)
         if self._columns:
             return Header(self._columns, len(self._columns)), rows
-        header, first = split_header(rows)
-        return header, chain([first], rows)
-
-
-def _cleaned(clean: Callable[[str], str], read: Rows) -> Rows:
-    return msgspec.structs.replace(read, rows=[list(map(clean, row)) for row in read.rows])
-
-
-class _Records(msgspec.Struct, frozen=True, eq=False):
-    """The records among rows.
-
-    cells     the cells of the complete records, by column
-    complete  the index of the row of each of these
-    numbers   the number of each of these
-    others    the index and the number of each other record
-    """
-
-    cells: Sequence[tuple[str, ...]]
-    complete: Sequence[int]
-    numbers: Sequence[int]
-    others: Sequence[tuple[int, int]] = ()
-
-
-def _find_records(read: Rows, header: Header, first: int) -> _Records:
-    rows = read.rows
-    if set(map(len, rows)) == {header.width}:
-        cells = list(zip(*rows, strict=True))
-        if any(NO_VALUE not in column for column in cells):  # so no row is blank
-            return _Records(cells, range(len(rows)), range(first, first + len(rows)))
-    records = dict(zip(_with_values(rows, read.malformed), count(first), strict=False))
-    width = header.width
-    complete = [index for index in records if len(rows[index]) == width or header.accepts(rows[index])]
-    cells = list(zip(*[rows[index] for index in complete], strict=False))
-    numbers = [records[index] for index in complete]
-    others = records.keys() - complete if len(complete) < len(records) else ()
-    return _Records(cells, complete, numbers, [(index, records[index]) for index in sorted(others)])
-
-
-def _with_values(rows: Sequence[Row], malformed: Iterable[int]) -> Iterator[int]:
-    """Yield the indexes of the rows that are not blank."""
-    found = compress(count(), map(any, rows))
-    return iter(sorted(chain(found, malformed))) if malformed else found
-
-
-def _unreadable(read: Rows, others: Sequence[tuple[int, int]], header: Header) -> Iterator[UnreadableRecord]:
-    expected = f"expected {header.width} cells as in the {'header' if header.line else 'mapping'}"
-    for index, number in others:
-        why = read.malformed.get(index) or f"{expected}, found {len(read.rows[index])}"
-        yield UnreadableRecord(number, read.lines[index], Issue("cells", why))
+        for read in rows:
+            for index, row in enumerate(read.rows):
+                if index in read.malformed:
+                    raise FileError(read.malformed[index], read.lines[index])
+                if duplicates := repeated(filter(None, row)):
+                    shown = ", ".join(repr(truncate(name)) for name in duplicates[:MAX_UNUSED])
+                    raise FileError(f"duplicate columns: {shown}: rename them", read.lines[index])
+                if any(row):
+                    last = next(place for place in reversed(range(len(row))) if row[place])
+                    header, start = Header(row[: last + 1], len(row), read.lines[index]), index + 1
+                    malformed = {each - start: why for each, why in read.malformed.items() if each >= start}
+                    return header, chain([Rows(read.rows[start:], read.lines[start:], read.done, malformed)], rows)
+        raise FileError("the file is empty: a header line is required")

@@ -8,7 +8,6 @@ import msgspec
 
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
-from service.reading.formats.missing_header import check_names
 from service.reading.formats.table_file import NO_OPTIONS, Finds, Row, Rows, TableFile, TableOptions, finds_nothing
 from service.reading.isolation import FileReader, ReaderProgram
 from service.spool import FileBytes
@@ -19,6 +18,7 @@ TOO_MUCH_MEMORY: Final = (
     f"{UNREADABLE}: it takes too much memory; delete cells that are far below the table, or far to the right of it;"
     " if there are none, save the sheet as CSV"
 )
+_SHOWN: Final = 20  # names of sheets
 
 
 class SheetRequest(msgspec.Struct, frozen=True):
@@ -50,7 +50,6 @@ _PROGRAM: Final = ReaderProgram(
     part=SheetRows,
     aborted=TOO_MUCH_MEMORY,  # Rust cannot do without memory that it asks for
 )
-_SHOWN: Final = 20  # names of sheets
 
 
 class WorkbookFile(TableFile):
@@ -61,29 +60,21 @@ class WorkbookFile(TableFile):
     def __init__(self, content: FileBytes, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> None:
         """Read the header. Raises FileError."""
         self._reader = FileReader(_PROGRAM, content)
-        names = self._reader.opened.names
+        names: Sequence[str] = self._reader.opened.names
         self._sheet = _find_sheet(names, options.sheet)
         self._first = list(self._reader.parts(SheetRequest(self._sheet, most=BATCH_SIZE)))
         self.total = self._first[0].last if self._first else 0
-        self._skipped, declares_columns = options.skip_lines, bool(options.columns)
+        self._skipped = options.skip_lines
         if self.total <= BATCH_SIZE:
             self._reader.close()
         if self._skipped and self._skipped >= self.total:
             rows = counted(self._skipped, "row")
             raise FileError(f"the mapping skips {rows}, but the sheet has only {self.total:,}")
-        try:
-            chosen = f"sheet {truncate(names[0])!r}, the first of {len(names)}"
-            super().__init__([chosen] if options.sheet is None and len(names) > 1 else [], options)
-        except FileError:
-            self._check_header()
-            raise
-        if not declares_columns and not finds(self.names):
-            self._check_header()
+        chosen = f"sheet {truncate(names[0])!r}, the first of {len(names)}"
+        super().__init__(options, finds, [chosen] if options.sheet is None and len(names) > 1 else [])
 
-    def _check_header(self) -> None:
-        """Raise FileError if the first row has data instead of names."""
-        for rows in map(self._numbered, self._first):
-            check_names(rows)
+    def _first_rows(self) -> Rows:
+        return next(map(self._numbered, self._first), Rows([], ()))
 
     def _rows(self) -> Iterator[Rows]:
         yield from map(self._numbered, self._first)

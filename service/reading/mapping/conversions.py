@@ -1,39 +1,62 @@
-"""Conversions of cells, by column."""
+"""Conversions of cells, by column: to what a field has, and to the values of attributes as they are served."""
 
-from collections.abc import Callable, Mapping, Set as AbstractSet
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
-from typing import Final, TypeAlias
+from functools import lru_cache
+from math import isfinite
+from typing import Any, Final, TypeAlias
 
-from service.model.kinds import FLAG, INSTANT, NUMBER, trim
+import msgspec
+
+from service.model.kinds import FLAG, INSTANT, NUMBER, NUMBER_PATTERN, parse_flag, trim
 from service.model.records import Field
-from service.reading.batch import Cell, Invalid, WrongType
-from service.reading.columns.dates import Cells, ConvertedCells, instant_converter
-from service.reading.columns.flags import ClosingDay
+from service.reading.batch import Cell, Invalid, WrongType, written
+from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
+from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
-from service.reading.mapping.attribute_values import AttributeReader
-from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping, SplitPart
+from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
-_FLAGS: Final = {True: "true", False: "false"}
 _POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+_Value: TypeAlias = str | bool | tuple[str, ...] | None
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_URL: Final = re.compile(r"https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?", re.IGNORECASE)
+# Lines already in canonical form.
+_TEXTS: Final = re.compile(".*", re.DOTALL)
+_NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)?\n)*")
+_INTEGERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15}))?\n)*")
+_URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?)?\n)*")
+_MOST_BYTES: Final = 4  # of a character
+CONTROL_CHARACTER: Final = Issue("text", "control characters other than tab and line breaks are not allowed")
+_NOT: Final[Mapping[str, Issue]] = {
+    "text": Issue("type", "expected a text"),
+    "number": Issue("type", "expected a number such as 7.5"),
+    "flag": Issue("type", "expected true or false, or one of the declared `values`"),
+    "list": Issue("type", "expected texts, or an array of them"),
+    "url": Issue("type", "expected a URL that begins with http:// or https://"),
+    "date": Issue("date", "expected a date such as 2019-02-01, or one of the declared format"),
+}
 
 
-def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
-    """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
-    found: list[Conversion] = [] if entry.split is None else [by_part(entry.split)]
+def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> Iterator[Conversion]:
+    """Yield the conversions of a field, in order; `texts` if all cells of the file are texts."""
+    if entry.split is not None:
+        yield by_part(entry.split)
     if entry.values or entry.other is not None:
-        found.append(_by_values(entry.values, entry.other))
+        values, other = entry.values, entry.other
+        convert = cached_converter(lambda text: values.get(text.casefold(), text if other is None else other))
+        yield lambda cells: [convert(written(cell) if isinstance(cell, bool) else cell) for cell in cells]
     if field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
-        found.append(_convert_decimals)
-    if field.kind is INSTANT and (convert := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
-        found.append(_of_instants(convert))
-    if entry.default is not None:
-        found.append(_with_default(entry.default))
+        yield lambda cells: [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
+    if field.kind is INSTANT and (parse := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
+        yield lambda cells: [parse(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
+    if (default := entry.default) is not None:
+        yield lambda cells: [cell if has_value(cell) else default for cell in cells]
     if entry.attribute is not None:
-        found.append(AttributeReader(entry.attribute, dates=entry.dates or ()).column)
+        yield AttributeReader(entry.attribute, dates=entry.dates or ()).column
     elif not texts and field.kind is not FLAG:
-        found.append(_without_flags)
-    return found
+        yield _without_flags
 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:
@@ -51,69 +74,171 @@ def by_part(split: SplitPart) -> Conversion:
     return lambda cells: [split.of(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
-def _by_values(values: Mapping[str, Constant], other: Constant | None) -> Conversion:
-    convert = ConvertedCells(lambda text: values.get(text.casefold(), text if other is None else other)).column
-    return lambda cells: convert([_FLAGS[cell] if isinstance(cell, bool) else cell for cell in cells])
-
-
-def _of_instants(convert: Callable[[str], Cell]) -> Conversion:
-    return lambda cells: [convert(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
-
-
-def _convert_decimals(cells: Cells) -> Cells:
-    return [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
-
-
 def _with_point(text: str) -> Cell:
     return Invalid(text, _POINT) if "." in text else text.replace(",", ".", 1)
-
-
-def _with_default(default: Constant) -> Conversion:
-    return lambda cells: [cell if has_value(cell) else default for cell in cells]
 
 
 def _without_flags(cells: Cells) -> Cells:
     if bool not in set(map(type, cells)):  # all at once: hardly any column has them
         return cells
-    return [WrongType(_FLAGS[cell]) if isinstance(cell, bool) else cell for cell in cells]
+    return [WrongType(written(cell)) if isinstance(cell, bool) else cell for cell in cells]
 
 
-_EXAMPLE: Final = "a closing date such as 2024-05-31"
+def closer(entry: FieldMapping, as_of: date) -> Callable[[Cells, Cells], Cells]:
+    """Return what makes flags of flags and closing dates: False where the date is past, Invalid where it is no date.
 
-
-class ClosingDates:
-    """Closes the stores whose closing dates are past.
-
-    column  the column of the dates
+    The values of the entry are those of the flag, or of texts that are no dates if no column has flags.
     """
+    formats = entry.dates or ()
+    expected = f"as {' or '.join(formats)}, as the mapping declares" if formats else "such as 2024-05-31"
+    issue = Issue("date", f"expected a closing date {expected}")
+    is_past = past_tester(formats, as_of)
+    values, other = ({}, None) if entry.sources else (entry.values, entry.other)
 
-    def __init__(self, column: str, entry: FieldMapping, as_of: date) -> None:
-        """Take an entry, whose values are those of the flag, or of texts that are no dates if no column has flags."""
-        self.column = column
-        formats = entry.dates or ()
-        self._day, self._as_of = ClosingDay(formats), as_of
-        self._values, self._other = ({}, None) if entry.sources else (entry.values, entry.other)
-        expected = f"a closing date as {' or '.join(formats)}, as the mapping declares" if formats else _EXAMPLE
-        self._issue = Issue("date", f"expected {expected}")
-        self._converted = ConvertedCells(self._flag)
-
-    def close(self, flags: Cells, dates: Cells) -> Cells:
-        """Return flags, False where the closing date is past, Invalid where it is no date."""
-        converted = self._converted.column([_as_text(cell) for cell in dates])
-        closed = (cell is False or isinstance(cell, Invalid) for cell in converted)
-        return [cell if is_closed else flag for flag, cell, is_closed in zip(flags, converted, closed, strict=True)]
-
-    def _flag(self, text: str) -> Cell:
-        meaning = self._values.get(text.casefold())
+    def flag(text: str) -> Cell:
+        meaning = values.get(text.casefold())
         if meaning is not None:
             return meaning
-        is_past = self._day.is_past(text, self._as_of)
-        if is_past is None:
-            return Invalid(text, self._issue) if self._other is None else self._other
-        return not is_past
+        past = is_past(text)
+        if past is None:
+            return Invalid(text, issue) if other is None else other
+        return not past
+
+    def close(flags: Cells, dates: Cells) -> Cells:
+        converted = map(convert, map(written, dates))
+        return [
+            cell if cell is False or isinstance(cell, Invalid) else flag
+            for flag, cell in zip(flags, converted, strict=True)
+        ]
+
+    convert = cached_converter(flag)
+    return close
 
 
-def _as_text(cell: Cell) -> str | None:
-    if isinstance(cell, bool):
-        return _FLAGS[cell]
-    return cell.text if isinstance(cell, WrongType | Invalid) else cell if isinstance(cell, str) else None
+class AttributeReader:
+    """Reads the cells of an attribute: its values, `Invalid` for others, which may be null."""
+
+    def __init__(
+        self,
+        options: AttributeOptions,
+        *,
+        dates: Sequence[str] = (),
+        no_value: AbstractSet[str] = frozenset(),
+        values: Mapping[str, Constant] | None = None,
+        other: Constant | None = None,
+    ) -> None:
+        """Read cells as declared; `no_value`, `values` and `other` are applied to the texts of lists."""
+        self._options, self._issue = options, _NOT[options.kind]
+        self._no_value, self._values, self._other = no_value, values or {}, other
+        parse_day, decimal = day_parser((*dates, RFC_3339)), options.decimal
+        numbers = _NUMBERS if decimal == "." else _INTEGERS
+        self._plain = {"text": _TEXTS, "number": numbers, "url": _URLS}.get(options.kind)
+        # Each returns None for other texts.
+        parsers: Mapping[str, Callable[[str], _Value]] = {
+            "text": lambda text: text,
+            "number": lambda text: None if decimal == "," and "." in text else _json_number(trim(text), decimal),
+            "flag": lambda text: parse_flag(trim(text)),
+            "list": lambda text: self._texts(text.split(options.separator)),
+            "url": lambda text: trim(text) if _URL.fullmatch(trim(text)) else None,
+            "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
+        }
+        self._parse = parsers[options.kind]
+        self._read_cached = lru_cache(MAX_CACHED)(self._read)
+
+    def column(self, cells: Cells) -> Cells:
+        """Return the cells of a column, read."""
+        return cells if self._are_plain(cells) else list(map(self._read_cached, cells))
+
+    def _are_plain(self, cells: Cells) -> bool:
+        """Return whether all cells are texts, or None, that are certainly in canonical form."""
+        try:
+            texts: Sequence[Any] = ["" if cell is None else cell for cell in cells]
+            lines = "\n".join([*texts, ""])
+        except TypeError:
+            return False
+        return (
+            self._plain is not None
+            and lines.count("\n") == len(cells)
+            and _MOST_BYTES * max(map(len, texts), default=0) <= self._options.max_length
+            and lines.replace("\n", "").isprintable()
+            and self._plain.fullmatch(lines) is not None
+        )
+
+    def _read(self, cell: Cell) -> Cell:
+        value = cell.issue if isinstance(cell, Invalid) else self._parsed(cell)
+        issue = value if isinstance(value, Issue) else self._check(value)
+        if issue is None and not isinstance(value, Issue):
+            return value
+        text = written(cell)
+        if issue is None or (CONTROL.search(text) and not isinstance(cell, Invalid)):
+            issue = CONTROL_CHARACTER
+        return Invalid(text, issue, is_null=self._options.is_null_if_invalid)
+
+    def _parsed(self, cell: Cell) -> _Value | Issue:
+        value: _Value = None
+        if cell is None or isinstance(cell, tuple) or (isinstance(cell, str) and not cell.strip()):
+            return cell if isinstance(cell, tuple) else None
+        if isinstance(cell, str):
+            value = self._parse(cell)
+        elif isinstance(cell, bool) and self._options.kind == "flag":
+            value = cell
+        elif isinstance(cell, WrongType) and self._options.kind == "list":
+            value = None if (elements := _elements(cell.text)) is None else self._texts(elements)
+        return self._issue if value is None else value or None if isinstance(value, tuple) else value
+
+    def _check(self, value: object) -> Issue | None:
+        """Return the issue of a value of the right kind."""
+        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+        if any(map(CONTROL.search, texts)):
+            return CONTROL_CHARACTER
+        most = self._options.max_length
+        if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > most:
+            return Issue("length", f"longer than {most:,} bytes, the `max_length` of the attribute")
+        return None
+
+    def _texts(self, texts: Sequence[str]) -> tuple[str, ...]:
+        known = ((text, text.casefold()) for text in map(trim, texts))
+        found = ((text, folded) for text, folded in known if text and folded not in self._no_value)
+        values = (self._values.get(folded, text if self._other is None else self._other) for text, folded in found)
+        return tuple(filter(None, (trim(str(value)) for value in values)))
+
+
+def concatenated(columns: Sequence[Cells]) -> Cells:
+    """Return the lists of several columns, those of a record one after the other; what is no list is the result."""
+    if len(columns) == 1:
+        return columns[0]
+    return [
+        next((cell for cell in cells if cell is not None and not isinstance(cell, tuple)), None)
+        or tuple(text for cell in cells if isinstance(cell, tuple) for text in cell)
+        or None
+        for cells in zip(*columns, strict=True)
+    ]
+
+
+def _json_number(text: str, decimal: str) -> str | None:
+    """Return a decimal as JSON with its digits (RFC 8259, section 6), None if it is none, or no finite double."""
+    text = text.replace(decimal, ".", 1)
+    match = NUMBER_PATTERN.fullmatch(text)
+    if match is None or not isfinite(float(text)):
+        return None
+    sign, whole, part, bare_part, exponent = match.groups("")
+    fraction = part or bare_part
+    tail = text[match.start(5) - 1 :] if exponent else ""
+    return f"{sign.strip('+')}{whole.lstrip('0') or '0'}{'.' if fraction else ''}{fraction}{tail}"
+
+
+def _elements(text: str) -> list[str] | None:
+    """Return the texts and numbers in an array of JSON, as texts; None if it has others, or is none."""
+    try:
+        found = [bytes(each) for each in msgspec.json.decode(text, type=list[msgspec.Raw])]
+        return [_element(each) for each in found if each != b"null"]
+    except (msgspec.DecodeError, ValueError):
+        return None
+
+
+def _element(element: bytes) -> str:
+    if element[:1] == b'"':
+        return msgspec.json.decode(element, type=str)
+    if element[:1] in (b"[", b"{", b"t", b"f"):
+        raise ValueError("neither a text nor a number")
+    return element.decode()

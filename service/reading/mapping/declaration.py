@@ -5,7 +5,7 @@ from datetime import tzinfo
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
 from service.model.kinds import trim
@@ -61,17 +61,17 @@ class JoinTable(msgspec.Struct, frozen=True):
 class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "from"}):
     """The keys of an entry of `fields`."""
 
-    column: str | UnsetType = UNSET
-    join: list[str] | UnsetType = UNSET
-    separator: str | UnsetType = UNSET
-    first: list[Any] | UnsetType = UNSET  # columns, and tables of joins
-    split: str | UnsetType = UNSET
-    part: Annotated[int, Meta(ge=1, le=2)] | UnsetType = UNSET
-    constant: Constant | UnsetType = UNSET
-    default: Constant | UnsetType = UNSET
-    values: dict[str, Constant] | UnsetType = UNSET
-    other: Constant | UnsetType = UNSET
-    date: str | list[str] | UnsetType = UNSET
+    column: str | None = None
+    join: list[str] | None = None
+    separator: str | None = None
+    first: list[Any] | None = None  # columns, and tables of joins
+    split: str | None = None
+    part: Annotated[int, Meta(ge=1, le=2)] | None = None
+    constant: Constant | None = None
+    default: Constant | None = None
+    values: dict[str, Constant] = {}
+    other: Constant | None = None
+    date: str | list[str] | None = None
     closing_date: str | None = None
     optional: bool = False
 

@@ -1,14 +1,14 @@
 """Check the entries of a mapping: how a field is made of columns."""
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeVar, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, get_args
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, Attribute, AttributeKind, field_of
 from service.model.kinds import DATE, FLAG, INSTANT
 from service.model.records import PREFIX, STORES, Field, Resource
+from service.reading.columns.dates import RFC_3339, parse_date_format
 from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import (
     AttributeOptions,
@@ -20,52 +20,56 @@ from service.reading.mapping.declaration import (
     JoinTable,
     SplitPart,
 )
-from service.reading.mapping.options import check_distinct, parse_date_formats
-from service.reading.mapping.toml import join_keys, read_table
-from service.texts import did_you_mean
+from service.reading.mapping.toml import join_keys, keys_of, read_table
+from service.texts import did_you_mean, repeated, truncate
 
-_T = TypeVar("_T")
 SOURCES: Final = ("from", "join", "first", "constant")
-_CLOSING_DATE: Final = "closing_date"
+_MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
 _NOT_WITH_A_CONSTANT: Final = ("split", "part", "default", "values", "other")
-_OF_CLOSING_DATES: Final = ("date", "optional")
+_KINDS: Final = get_args(AttributeKind)
+_OWN_KEYS: Final = frozenset(keys_of(AttributeTable)) - frozenset(keys_of(FieldTable))
+_MAX_SEPARATOR: Final = 10  # characters
+_NOT_ALWAYS: Final = {"separator": ("list",), "decimal": ("number",), "search": ("text", "list")}
 
 
 def parse_entry(entry: object, field: Field, key_path: str) -> FieldMapping:
     """Return how a field is made. Raises FileError, with the key that is wrong."""
-    if isinstance(entry, str):
-        return FieldMapping(sources=(JoinedColumns((entry,)),))
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, str | Mapping):
         raise FileError(f'{key_path}: expected a column, or a table such as {{ join = ["Street", "Number"] }}')
-    table = read_table(entry, FieldTable, key_path)
-    _check_combination(entry, key_path)
+    declared = {"from": entry} if isinstance(entry, str) else entry
+    return _parse_field(read_table(declared, FieldTable, key_path), declared, field, key_path)
+
+
+def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field, key_path: str) -> FieldMapping:
+    """Return the mapping that a table with some keys declares."""
+    _check_combination(declared, key_path)
     _check_values(table, field, key_path)
     return FieldMapping(
         sources=_sources(table, key_path),
         split=_split(table, key_path),
-        default=_or(table.default, _or(table.constant, None)),
-        values=_folded(_or(table.values, {}), key_path),
-        other=_or(table.other, None),
-        dates=None if isinstance(table.date, UnsetType) else parse_date_formats(table.date, f"{key_path}.date"),
+        default=table.constant if table.default is None else table.default,
+        values=_folded(table.values, key_path),
+        other=table.other,
+        dates=None if table.date is None else parse_date_formats(table.date, f"{key_path}.date"),
         closing_date=table.closing_date,
         optional=table.optional,
     )
 
 
-def _check_combination(entry: Mapping[str, object], key_path: str) -> None:
+def _check_combination(declared: Mapping[str, object], key_path: str) -> None:
     """Check that the keys are used only with those that give them a meaning."""
-    declared = [key for key in SOURCES if key in entry]
-    closes = _CLOSING_DATE in entry
-    if len(declared) > 1 or not (declared or closes):
-        found = f", found {' and '.join(declared)}" if declared else ""
+    sources = [key for key in SOURCES if key in declared]
+    closes = "closing_date" in declared
+    if len(sources) > 1 or not (sources or closes):
+        found = f", found {' and '.join(sources)}" if sources else ""
         raise FileError(f"{key_path}: expected one of {', '.join(SOURCES)}{found}")
-    not_used = _NOT_WITH_A_CONSTANT + (() if closes else _OF_CLOSING_DATES)
-    if "constant" in entry and (unused := [key for key in not_used if key in entry]):
+    not_used = _NOT_WITH_A_CONSTANT + (() if closes else ("date", "optional"))
+    if "constant" in declared and (unused := [key for key in not_used if key in declared]):
         raise FileError(f"{key_path}.{unused[0]}: not used, because the field is a constant")
-    if "separator" in entry and "join" not in entry:
+    if "separator" in declared and "join" not in declared:
         raise FileError(f"{key_path}.separator: not used, because there is no join")
-    if ("split" in entry) != ("part" in entry):
+    if ("split" in declared) != ("part" in declared):
         raise FileError(f'{key_path}: split and part need each other, as in split = ",", part = 1')
 
 
@@ -73,35 +77,37 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
     """Check that the values of a flag are true or false, those of other fields texts; a required one is not empty."""
     is_flag = field.kind is FLAG
     expected, what = (bool, "true or false") if is_flag else (str, "a text in quotes")
-    values = {f"values.{text}": value for text, value in _or(table.values, {}).items()}
-    for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
-        if not isinstance(value, expected | UnsetType):
+    constants = {"constant": table.constant, "default": table.default}
+    values = {f"values.{text}": value for text, value in table.values.items()}
+    for key, value in {**constants, "other": table.other, **values}.items():
+        if value is not None and not isinstance(value, expected):
             expects = "empty: give it true or false" if is_flag and value == "" else f"expected {what}"
             raise FileError(f"{key_path}.{key}: {expects}")
         _check_length(value, f"{key_path}.{key}")
-    if field.name == STORES.identifier and table.constant is not UNSET:
+    if field.name == STORES.identifier and table.constant is not None:
         how = f'name a column, as in {field.name} = "Number"'
         raise FileError(f"{key_path}.constant: every store would get the same id: {how}")
-    for key, value in {"constant": table.constant, "default": table.default}.items():
+    for key, value in constants.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{key_path}.{key}: empty, but the field is required: fill it in")
     if table.closing_date is not None and (not is_flag or field.attribute):
-        raise FileError(f"{key_path}.{_CLOSING_DATE}: only is_open of stores has a closing date")
+        raise FileError(f"{key_path}.closing_date: only is_open of stores has a closing date")
     if table.closing_date == "":
-        raise FileError(f"{key_path}.{_CLOSING_DATE}: expected the name of a column")
-    if table.date is not UNSET and field.kind not in (INSTANT, DATE) and table.closing_date is None:
+        raise FileError(f"{key_path}.closing_date: expected the name of a column")
+    if table.date is not None and field.kind not in (INSTANT, DATE) and table.closing_date is None:
         raise FileError(f"{key_path}.date: not used, because the field is not a date")
 
 
 def _sources(table: FieldTable, key_path: str) -> tuple[JoinedColumns, ...]:
-    if not isinstance(table.column, UnsetType):
+    if table.column is not None:
         return (JoinedColumns((table.column,)),)
-    if not isinstance(table.join, UnsetType):
-        return (_joined(table.join, _or(table.separator, " "), f"{key_path}.join"),)
-    first = _or(table.first, [])
-    if not first and table.first is not UNSET:
+    if table.join is not None:
+        return (_joined(table.join, " " if table.separator is None else table.separator, f"{key_path}.join"),)
+    if table.first == []:
         raise FileError(f"{key_path}.first: expected at least one column")
-    return tuple(_source(each, join_keys(key_path, "first", f"[{index}]")) for index, each in enumerate(first))
+    return tuple(
+        _source(each, join_keys(key_path, "first", f"[{index}]")) for index, each in enumerate(table.first or ())
+    )
 
 
 def _source(each: object, key_path: str) -> JoinedColumns:
@@ -120,7 +126,7 @@ def _joined(columns: list[str], separator: str, key_path: str) -> JoinedColumns:
 
 
 def _split(table: FieldTable, key_path: str) -> SplitPart | None:
-    if isinstance(table.split, UnsetType) or isinstance(table.part, UnsetType):
+    if table.split is None or table.part is None:
         return None
     if not table.split:
         raise FileError(f"{key_path}.split: expected the text between the two parts")
@@ -141,15 +147,24 @@ def _folded(values: Mapping[str, Constant], key_path: str) -> dict[str, Constant
     return folded
 
 
-def _or(value: _T | UnsetType, default: Any) -> Any:
-    return default if isinstance(value, UnsetType) else value
+def check_distinct(names: Sequence[str], key_path: str) -> None:
+    """Raise FileError if a name is repeated."""
+    for name in repeated(names):
+        raise FileError(f"{key_path}: {truncate(name)!r} is repeated")
 
 
-_KINDS: Final = get_args(AttributeKind)
-# The keys that say nothing of columns.
-_OWN_KEYS: Final = frozenset({"kind", "separator", "decimal", "invalid", "max_length", "search", "filter"})
-_MAX_SEPARATOR: Final = 10  # characters
-_NOT_ALWAYS: Final = {"separator": ("list",), "decimal": ("number",), "search": ("text", "list")}
+def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[str, ...]:
+    """Return the declared formats of dates. Raises FileError if one is not a format."""
+    formats = (declared,) if isinstance(declared, str) else tuple(declared)
+    if len(formats) > _MAX_FORMATS:
+        raise FileError(f"{key_path}: expected at most {_MAX_FORMATS} formats")
+    for each in formats:
+        try:
+            if each != RFC_3339:
+                parse_date_format(each)
+        except ValueError as error:
+            raise FileError(f"{key_path}: {each!r}: {error}") from None
+    return formats
 
 
 def parse_attributes(
@@ -168,44 +183,34 @@ def parse_attributes(
             )
         if name in taken:
             raise FileError(f"{path}: a field of the record has this name")
-        attribute, mappings[PREFIX + name] = _parse(name, entry, decimal, path)
+        attribute, mappings[PREFIX + name] = _parse_attribute(name, entry, decimal, path)
         attributes.append(attribute)
     return tuple(attributes), mappings
 
 
-def _parse(name: str, entry: object, decimal: str, path: str) -> tuple[Attribute, FieldMapping]:
-    declared: Mapping[str, Any] = (
-        {"from": entry} if isinstance(entry, str) else entry if isinstance(entry, dict) else {}
-    )
+def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple[Attribute, FieldMapping]:
     if not isinstance(entry, str | dict):
         raise FileError(f'{path}: expected a column, or a table such as {{ from = "Web", kind = "url" }}')
+    declared: dict[str, Any] = {"from": entry} if isinstance(entry, str) else entry
+    if not declared.keys() & {*SOURCES}:
+        declared = {**declared, "from": PREFIX + name}
     table = read_table(declared, AttributeTable, path)
     if table.kind not in _KINDS:
         hint = did_you_mean(table.kind, _KINDS) or f"; the kinds are {', '.join(_KINDS)}"
         raise FileError(f"{path}.kind: no kind {table.kind!r}{hint}")
     _check(table, declared, path)
     is_list = table.kind == "list"
-    attribute = Attribute(
-        name,
-        table.kind,  # type: ignore[arg-type]
-        table.separator if is_list and isinstance(table.separator, str) else SEPARATOR,
-        table.search,
-        table.filter,
-    )
-    own = _OWN_KEYS - (set() if is_list else {"separator"})
-    made = {key: value for key, value in declared.items() if key not in own}
-    if not any(key in made for key in SOURCES):
-        made["from"] = PREFIX + name
-    if is_list and "join" in made:
-        made["separator"] = attribute.separator
-    mapping = parse_entry(made, field_of(attribute), path)
+    separator = table.separator if is_list and table.separator is not None else SEPARATOR
+    attribute = Attribute(name, table.kind, separator, table.search, table.filter)  # type: ignore[arg-type]
+    of_field = {key: declared[key] for key in declared.keys() - _OWN_KEYS - ({"separator"} if is_list else set())}
     options = AttributeOptions(
         kind=attribute.kind,
-        separator=attribute.separator,
+        separator=separator,
         decimal=table.decimal or decimal,
         max_length=table.max_length,
         is_null_if_invalid=table.invalid is not None,
     )
+    mapping = _parse_field(table, of_field, field_of(attribute), path)
     return attribute, msgspec.structs.replace(mapping, attribute=options)
 
 
@@ -214,7 +219,7 @@ def _check(table: AttributeTable, declared: Mapping[str, object], path: str) -> 
     for key, kinds in _NOT_ALWAYS.items():
         if key in declared and table.kind not in kinds and not (key == "separator" and "join" in declared):
             raise FileError(f"{path}.{key}: only of kind {' or '.join(kinds)}")
-    if isinstance(table.separator, str) and not 0 < len(table.separator) <= _MAX_SEPARATOR:
+    if table.separator is not None and not 0 < len(table.separator) <= _MAX_SEPARATOR:
         raise FileError(f"{path}.separator: expected from 1 to {_MAX_SEPARATOR} characters")
     if table.decimal not in (None, ".", ","):
         raise FileError(f'{path}.decimal: expected "." or ","')

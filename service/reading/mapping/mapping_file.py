@@ -1,14 +1,18 @@
-"""Read a mapping: the file mapping.toml, or a preset."""
+"""Read a mapping: the file mapping.toml, or a preset; how its tables are read, and their cells cleaned."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from encodings.aliases import aliases
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
+from service.reading.formats.csv_file import is_delimiter
+from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.declaration import (
     CompaniesTable,
     DataMapping,
@@ -18,16 +22,10 @@ from service.reading.mapping.declaration import (
     ResourceMapping,
     StoresTable,
 )
-from service.reading.mapping.entries import parse_attributes, parse_entry
-from service.reading.mapping.options import (
-    find_time_zone,
-    parse_date_formats,
-    parse_patterns,
-    parse_table_options,
-)
+from service.reading.mapping.entries import check_distinct, parse_attributes, parse_date_formats, parse_entry
 from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table
-from service.reading.text import read_stored
-from service.texts import did_you_mean
+from service.reading.text import Cleaning, meant_by_c1, parse_encoding, read_stored
+from service.texts import did_you_mean, truncate
 
 _FOLDER: Final = Path(__file__).parent / "presets"
 _OF_STORES: Final = ("fields", "files", "attributes")  # keys that are not those of companies that are derived from them
@@ -94,7 +92,7 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
         raise FileError("companies.files: not used, because the companies are derived from the stores")
     files = {STORES.name: of_stores.files, COMPANIES.name: table.files}
     return DataMapping(
-        files={name: parse_patterns(each, f"{name}.files") for name, each in files.items() if each is not None},
+        files={name: _parse_patterns(each, f"{name}.files") for name, each in files.items() if each is not None},
         stores=stores,
         companies=companies,
         derives_companies=derives,
@@ -103,7 +101,7 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
 
 def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
     key_path, known = resource.name, {field.name: field for field in resource.fields}
-    table_options = parse_table_options(table, key_path)
+    table_options = _parse_table_options(table, key_path)
     for name in table.fields:
         if name not in known:
             near = suggest_field(name, resource)
@@ -119,7 +117,7 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         table=table_options,
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
-        time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),
+        time_zone=None if table.time_zone is None else _find_time_zone(table.time_zone, f"{key_path}.time_zone"),
         no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
 
@@ -135,4 +133,67 @@ def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tu
     return (
         msgspec.structs.replace(stores, fields={**stores.fields, key: store_key}),
         msgspec.structs.replace(companies, fields={"name": company_key, **companies.fields, key: company_key}),
+    )
+
+
+def _parse_patterns(patterns: Sequence[str], key_path: str) -> tuple[str, ...]:
+    """Return the declared patterns of names of files. Raises FileError if one is a path, or if there is none."""
+    if not patterns or not all(patterns):
+        raise FileError(f'{key_path}: expected names of files, as in ["stores-*.csv"]')
+    if path := next((each for each in patterns if set(each) & set("/\\\0")), None):
+        raise FileError(f"{key_path}: {truncate(path)!r} is a path: expected names of files beside each other")
+    return tuple(patterns)
+
+
+def _find_time_zone(name: str, key_path: str) -> ZoneInfo:
+    """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
+        zones = available_timezones()
+    hint = did_you_mean(name, sorted(zones)) if zones else "; the system has no time zones, install tzdata"
+    raise FileError(f"{key_path}: no time zone {name!r}{hint}")
+
+
+def _find_encoding(name: str, key_path: str) -> str:
+    """Return the usual name of an encoding. Raises FileError if there is none."""
+    try:
+        return parse_encoding(name)
+    except ValueError:
+        known = {each.replace("_", "-") for each in (*aliases, *aliases.values())}
+        hint = did_you_mean(name, sorted(filter(_is_encoding, known)))
+        raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        return bool(parse_encoding(name))
+    except ValueError:
+        return False
+
+
+def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
+    """Return how a mapping declares that a table is read. Raises FileError, with the key that is wrong."""
+    if table.encoding is not None:
+        _find_encoding(table.encoding, f"{key_path}.encoding")
+    if table.decimal not in (".", ","):
+        raise FileError(f'{key_path}.decimal: expected "." or ","')
+    if table.delimiter is not None and not is_delimiter(table.delimiter):
+        raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
+    if table.quote not in ('"', ""):
+        raise FileError(f'{key_path}.quote: expected "" if quotes are ordinary characters')
+    if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
+        raise FileError(f"{key_path}.columns: expected a name for each column of the file")
+    check_distinct(table.columns or (), f"{key_path}.columns")
+    repair = "" if table.repair is None else _find_encoding(table.repair, f"{key_path}.repair")
+    if repair and not meant_by_c1(repair):
+        why = f"{table.repair!r} has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
+        raise FileError(f"{key_path}.repair: {why}")
+    return TableOptions(
+        delimiter=table.delimiter,
+        quotes=table.quote != "",
+        skip_lines=table.skip_lines,
+        columns=tuple(table.columns or ()),
+        sheet=table.sheet,
+        cleaning=Cleaning(table.trim, repair),
     )

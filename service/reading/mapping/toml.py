@@ -14,6 +14,7 @@ _LINE: Final = re.compile(r"at line ([0-9]+)")
 _QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
 MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
 _MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
+_Table = TypeVar("_Table", bound=msgspec.Struct)
 
 
 def parse_toml(stored: bytes) -> dict[str, Any]:
@@ -22,7 +23,9 @@ def parse_toml(stored: bytes) -> dict[str, Any]:
         raise FileError(f"the mapping is larger than {MAX_SIZE >> 20} MiB")
     try:
         text = stored.decode("utf-8-sig").replace("\r\n", "\n")
-        _check_dots(text)
+        for line_number, content in enumerate(text.split("\n"), 1):
+            if content.count(".") > _MAX_DOTS:
+                raise FileError(f"the line has more than {_MAX_DOTS:,} dots: break it into several", line_number)
         return tomllib.loads(text)
     except UnicodeDecodeError:
         raise FileError("the mapping is not UTF-8: save it as UTF-8") from None
@@ -36,23 +39,19 @@ def parse_toml(stored: bytes) -> dict[str, Any]:
         raise FileError("a number of the mapping is too long") from None
 
 
-def _check_dots(text: str) -> None:
-    for line, content in enumerate(text.split("\n"), 1):
-        if content.count(".") > _MAX_DOTS:
-            raise FileError(f"the line has more than {_MAX_DOTS:,} dots: break it into several", line)
-
-
-_Table = TypeVar("_Table", bound=msgspec.Struct)
-
-
 def read_table(value: object, table: type[_Table], key_path: str) -> _Table:
     """Return a table of TOML as its struct. Raises FileError with the key that is unknown, or has a wrong type."""
-    _check_keys(value, keys_of(table), key_path)
+    keys = keys_of(table)
+    for key in value if isinstance(value, Mapping) else ():
+        if key not in keys:
+            known = did_you_mean(key, keys) or f"; the keys are {', '.join(keys)}"
+            raise FileError(f"{join_keys(key_path, key)}: unknown key{known}")
     try:
         return msgspec.convert(value, table)
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$")
-        raise FileError(f"{join_keys(key_path, path.strip('`.'))}: {_in_toml(why)}") from None
+        in_toml = (why[:1].lower() + why[1:]).replace("`object`", "`table`").replace(" | null", "")
+        raise FileError(f"{join_keys(key_path, path.strip('`.'))}: {in_toml}") from None
 
 
 def keys_of(table: type[msgspec.Struct]) -> list[str]:
@@ -63,18 +62,6 @@ def keys_of(table: type[msgspec.Struct]) -> list[str]:
 def join_keys(*keys: str) -> str:
     """Return the dotted key of a value; an index in brackets belongs to the key before."""
     return ".".join(filter(None, keys)).replace(".[", "[")
-
-
-def _check_keys(value: object, keys: Sequence[str], key_path: str) -> None:
-    for key in value if isinstance(value, Mapping) else ():
-        if key not in keys:
-            known = did_you_mean(key, keys) or f"; the keys are {', '.join(keys)}"
-            raise FileError(f"{join_keys(key_path, key)}: unknown key{known}")
-
-
-def _in_toml(why: str) -> str:
-    """Return a message of msgspec in the terms of TOML."""
-    return (why[:1].lower() + why[1:]).replace("`object`", "`table`").replace(" | null", "")
 
 
 def quoted(text: str) -> str:

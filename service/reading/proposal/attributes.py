@@ -10,7 +10,7 @@ from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeK
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
 from service.reading.columns.flags import flag_of
-from service.reading.mapping.attribute_values import AttributeReader
+from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
@@ -21,6 +21,10 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
 _TIME: Final = re.compile("[0-9]:[0-9]{2}")
 _BITS: Final = {"0", "1"}
+_HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
+_IN_LISTS: Final = ".0"  # the end of the path of the first text of an array
+_NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
+_MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
 def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dict[str, str]:
@@ -28,11 +32,13 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
 
     `decimal` is the decimal separator of the stores.
     """
-    if _is_flag(column):
+    texts = set(column.texts)
+    if _fits(column, "flag") and (not texts <= _BITS or texts in (_BITS, set())):  # of digits only if there are both
         return of_kind("flag")
     if not any(isinstance(cell, bool) for cell in column.cells):
-        if (formats := _date_formats(column, first)) is not None:
-            return of_kind("date") | ({"date": one_or_array(formats)} if formats else {})
+        possible = [()] if _fits(column, "date") else prove_formats(column.texts, first)[0]
+        if len(possible) == 1:
+            return of_kind("date") | ({"date": one_or_array(possible[0])} if possible[0] else {})
         if all(map(_NUMBER.fullmatch, column.texts)):
             return _number(column, decimal)
         flags = {quoted(text): flag_of(text) for text in column.texts}
@@ -41,13 +47,10 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
             return of_kind("flag") | {"values": inline_table(values)}
     if _fits(column, "url"):
         return of_kind("url")
-    return of_kind("list") if _is_list(column) else {}
-
-
-def _is_flag(column: ColumnSample) -> bool:
-    """Return whether all values are flags; of digits only if there are both."""
-    texts = set(column.texts)
-    return _fits(column, "flag") and (not texts <= _BITS or texts in (_BITS, set()))
+    # Separators of lists, not those between opening hours, in most texts.
+    all_texts = [cell for cell in column.cells if isinstance(cell, str)]
+    is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
+    return of_kind("list") if is_list else {}
 
 
 def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
@@ -57,20 +60,6 @@ def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
     if decimal == "," or all(map(_THOUSANDS.fullmatch, column.texts)) or not _fits(column, "number", decimal=","):
         return {}
     return of_kind("number") | {"decimal": quoted(",")}
-
-
-def _date_formats(column: ColumnSample, first: FirstRecords) -> Sequence[str] | None:
-    """Return the formats of dates, none if they are RFC 3339; None for other texts, or if nothing proves a format."""
-    if _fits(column, "date"):
-        return ()
-    possible, _ = prove_formats(column.texts, first)
-    return possible[0] if len(possible) == 1 else None
-
-
-def _is_list(column: ColumnSample) -> bool:
-    """Return whether most texts have separators. Those between opening hours do not count."""
-    texts = [cell for cell in column.cells if isinstance(cell, str)]
-    return 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in texts) > len(texts)
 
 
 def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> bool:
@@ -83,13 +72,6 @@ def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> b
 def of_kind(kind: AttributeKind) -> dict[str, str]:
     """Return the key of a kind."""
     return {"kind": quoted(kind)}
-
-
-_HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
-_IN_LISTS: Final = ".0"  # the end of the path of the first text of an array
-_NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
-_UNNAMED: Final = "column"
-_MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
 def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, decimal: str, paths: bool) -> list[str]:
@@ -121,20 +103,15 @@ def _name(column: str) -> str:
     letters = normalize("NFKD", column.removeprefix(PREFIX).removesuffix(_IN_LISTS).casefold())
     plain = "".join(letter for letter in letters if not combining(letter))
     name = _NOT_ASCII.sub("_", plain).strip("_")[:_MAX_NAME]
-    return name if NAME.fullmatch(name) else f"{_UNNAMED}_{name}".strip("_")
+    return name if NAME.fullmatch(name) else f"column_{name}".strip("_")
 
 
 def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
     """Return the keys of an attribute, each with its value in TOML."""
-    if paths and _is_array(column, first):
-        source, found = column.name.removesuffix(_IN_LISTS), of_kind("list")
+    array = column.name.removesuffix(_IN_LISTS)
+    is_alone = sum(name.startswith(f"{array}.") for name in first.columns) == 1
+    if paths and array != column.name and is_alone and all(isinstance(cell, str | None) for cell in column.cells):
+        source, found = array, of_kind("list")  # the column is the first of its texts
     else:
         source, found = column.name, kind_keys(column, first, decimal=decimal)
     return {"from": quoted(source), **found, "invalid": quoted("null")}
-
-
-def _is_array(column: ColumnSample, first: FirstRecords) -> bool:
-    """Return whether a column is the first of the texts in an array."""
-    array_path = column.name.removesuffix(_IN_LISTS)
-    alone = sum(name.startswith(f"{array_path}.") for name in first.columns) == 1
-    return array_path != column.name and alone and all(isinstance(cell, str | None) for cell in column.cells)

@@ -11,22 +11,32 @@ import msgspec
 from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant
 from service.model.records import STORES, Field
 from service.reading.columns.dates import may_be_date
-from service.reading.columns.field_names import end_of_path, is_house_number, suggest_field
+from service.reading.columns.field_names import (
+    COORDINATES,
+    columns_by_nearest_name,
+    end_of_path,
+    is_house_number,
+    suggest_field,
+)
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import (
-    COORDINATES,
     ColumnSample,
     FirstRecords,
     are_exchanged,
-    columns_by_nearest_name,
     columns_by_values,
+    degrees,
     prove_formats,
 )
-from service.reading.proposal.flag import KEEP_ONE, ProposedEntry, flag_entry, propose_closing, with_keys
+from service.reading.proposal.flag import (
+    KEEP_ONE,
+    ProposedEntry,
+    flag_entry,
+    propose_closing,
+    unused_columns,
+    with_keys,
+)
 
 _Parts: TypeAlias = tuple[str, str, str]  # the value of the first field, the separator, that of the second
-_LATITUDE_FIRST: Final = COORDINATES
-_LONGITUDE_FIRST: Final = COORDINATES[::-1]
 _ADDRESS: Final = ("postal_code", "city")
 _NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]+)?"
 _COMMA_NUMBER: Final = r"[+-]?[0-9]{1,3},[0-9]+"
@@ -43,50 +53,48 @@ _NAMES_LONGITUDE_FIRST: Final = re.compile("(?:lon|lng|läng).*(?:lat|breit)", r
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
 _SWAP: Final = "if the longitude comes first, swap the parts"
+_ADDRESS_FIELDS: Final = "address_1"
+_EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
+_CANDIDATES: Final = 3
 
 
-class SplitColumn(msgspec.Struct, frozen=True):
-    """A column with the values of two fields.
-
-    fields     those of the text before the first separator, and of the text after it
-    separator  the text between them
-    comment    what to check
-    """
-
-    name: str
-    fields: tuple[str, str]
-    separator: str
-    comment: str = ""
-
-
-def find_split_columns(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> Iterator[SplitColumn]:
-    """Yield the columns with the values of two fields for which no other column was chosen."""
+def find_split_columns(
+    columns: Sequence[ColumnSample], chosen: Mapping[str, str]
+) -> Iterator[dict[str, ProposedEntry]]:
+    """Yield the entries of each column with the values of two fields, for which no other column was chosen."""
     taken = dict(chosen)
     for column in columns:
         field_of_column = {name: field for field, name in taken.items()}.get(column.name)
         for found in filter(None, (_coordinates(column), _postal_code_and_city(column, field_of_column))):
             others = taken.keys() - {field_of_column}
-            if field_of_column in (None, *found.fields) and others.isdisjoint(found.fields):
-                taken |= dict.fromkeys(found.fields, column.name)
+            if field_of_column in (None, *found) and others.isdisjoint(found):
+                taken |= dict.fromkeys(found, column.name)
                 yield found
 
 
-def _coordinates(column: ColumnSample) -> SplitColumn | None:
-    """Return a column with both coordinates: a latitude is up to 90 degrees, and comes first unless it cannot."""
+def _split(name: str, fields: Sequence[str], separator: str, comment: str = "") -> dict[str, ProposedEntry]:
+    """Return the entries of the two fields that are before and after the first separator in a column."""
+    split = {"from": quoted(name), "split": quoted(separator)}
+    first, second = (inline_table(split | {"part": part}) for part in "12")
+    return {fields[0]: ProposedEntry(first, (name,), comment), fields[1]: ProposedEntry(second, (name,))}
+
+
+def _coordinates(column: ColumnSample) -> dict[str, ProposedEntry] | None:
+    """Return the entries of both coordinates: a latitude is up to 90 degrees, and comes first unless it cannot."""
     is_named = _ABOUT_COORDINATES.search(column.name) is not None
     pairs = [pair for text in column.texts if (pair := _pair(text)) is not None]
-    if not is_named and 2 * sum(_is_precise(pair) for pair in pairs) < len(pairs):
+    if not is_named and 2 * sum(all(map(_PRECISE.search, pair[::2])) for pair in pairs) < len(pairs):
         return None
     if (separator := _separator(pairs, column)) is None:
         return None
-    first, second = (max(_degrees(pair[index]) for pair in pairs) for index in (0, 2))
+    first, second = (max(degrees(pair[index]) for pair in pairs) for index in (0, 2))
     if min(first, second) > MAX_LATITUDE or max(first, second) > MAX_LONGITUDE:
         return None
     is_proven = max(first, second) > MAX_LATITUDE
     longitude_first = first > MAX_LATITUDE if is_proven else _NAMES_LONGITUDE_FIRST.search(column.name) is not None
     is_proven |= longitude_first or _NAMES_LATITUDE_FIRST.search(column.name) is not None
     comment = "; ".join(["found by its values"] * (not is_named) + [_SWAP] * (not is_proven))
-    return SplitColumn(column.name, _LONGITUDE_FIRST if longitude_first else _LATITUDE_FIRST, separator, comment)
+    return _split(column.name, COORDINATES[::-1] if longitude_first else COORDINATES, separator, comment)
 
 
 def _pair(text: str) -> _Parts | None:
@@ -98,35 +106,21 @@ def _pair(text: str) -> _Parts | None:
     return found[1], ", " if separator == "," and "," in found[1] else separator, found[3]
 
 
-def _is_precise(pair: _Parts) -> bool:
-    return all(_PRECISE.search(pair[index]) for index in (0, 2))
-
-
-def _degrees(number: str) -> float:
-    return abs(float(number.replace(",", ".")))
-
-
-def _postal_code_and_city(column: ColumnSample, field: str | None) -> SplitColumn | None:
-    """Return a column of one of these fields, or with a name of both, that has both."""
+def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, ProposedEntry] | None:
+    """Return the entries of a column of one of these fields, or with a name of both, that has both."""
     if field not in _ADDRESS and not {suggest_field(word, STORES) for word in _WORD.findall(column.name)} >= set(
         _ADDRESS
     ):
         return None
     found = filter(None, map(_POSTAL_CODE_AND_CITY.fullmatch, column.texts))
     separator = _separator([(each[1], each[2].strip() or " ", each[3]) for each in found], column)
-    return SplitColumn(column.name, _ADDRESS, separator) if separator else None
+    return _split(column.name, _ADDRESS, separator) if separator else None
 
 
 def _separator(parts: Sequence[_Parts], column: ColumnSample) -> str | None:
     """Return the most frequent separator, None if not nearly all texts of the column have it."""
     counted = Counter(separator for _, separator, _ in parts).most_common(1)
     return next((each for each, count in counted if count >= _NEARLY_ALL * len(column.texts)), None)
-
-
-_ADDRESS_FIELDS: Final = "address_1"
-_BY_VALUES: Final = "found by its values"
-_EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
-_CANDIDATES: Final = 3
 
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
@@ -136,20 +130,18 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     exchanged = are_exchanged(first.columns, named)
     if exchanged:
         named |= {field: named[other] for field, other in zip(COORDINATES, COORDINATES[::-1], strict=True)}
-    split = list(find_split_columns(columns, named))
-    named |= {field: each.name for each in split for field in each.fields}
+    split = {field: entry for found in find_split_columns(columns, named) for field, entry in found.items()}
+    named |= {field: entry.columns[0] for field, entry in split.items()}
     valued = columns_by_values(columns, named)
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
     for field in valued:
-        entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
+        entries[field] = msgspec.structs.replace(entries[field], comment="found by its values")
     for field in COORDINATES if exchanged else ():
         entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
-    for each in split:
-        entries |= _split_entries(each)
-    used = {name for entry in entries.values() for name in entry.columns}
-    entries |= propose_closing([column for column in columns if column.name not in used], entries, first)
+    entries |= split
+    entries |= propose_closing(list(unused_columns(first, entries).values()), entries, first)
     return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
 
 
@@ -184,15 +176,6 @@ def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> Pr
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column, first)
     return ProposedEntry(quoted(column.name), (column.name,))
-
-
-def _split_entries(column: SplitColumn) -> dict[str, ProposedEntry]:
-    split = {"from": quoted(column.name), "split": quoted(column.separator)}
-    first, second = (inline_table(split | {"part": part}) for part in "12")
-    return {
-        column.fields[0]: ProposedEntry(first, (column.name,), column.comment),
-        column.fields[1]: ProposedEntry(second, (column.name,)),
-    }
 
 
 def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:

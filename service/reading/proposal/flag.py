@@ -16,6 +16,9 @@ from service.reading.mapping.toml import inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
 
 KEEP_ONE: Final = "Keep one of these lines:"
+_BOTH: Final = 2  # values of a flag
+_FLAGS: Final = {True: "true", False: "false", None: quoted("")}
+_MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
 
 
 class ProposedEntry(msgspec.Struct, frozen=True):
@@ -33,15 +36,16 @@ class ProposedEntry(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+def unused_columns(first: FirstRecords, entries: Mapping[str, ProposedEntry]) -> dict[str, ColumnSample]:
+    """Return the columns with values that no entry is made of."""
+    used = {name for entry in entries.values() for name in entry.columns}
+    return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
+
+
 def with_keys(value: str, keys: Mapping[str, str]) -> str:
     """Return the value of an entry with more keys, each with its value in TOML; "" is an entry without any."""
     table = inline_table({"from": value}) if value.startswith('"') else value
     return f"{table.removesuffix(' }')}, {inline_table(keys).removeprefix('{ ')}" if table else inline_table(keys)
-
-
-_BOTH: Final = 2  # values of a flag
-_FLAGS: Final = {True: "true", False: "false", None: quoted("")}
-_MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
 
 
 def flag_entry(field: Field, column: ColumnSample) -> ProposedEntry:

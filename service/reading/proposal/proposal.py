@@ -11,22 +11,21 @@ from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
+from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
-from service.reading.formats.missing_header import MissingHeader
-from service.reading.formats.table_file import NO_OPTIONS, Row, TableOptions
+from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, TableOptions
 from service.reading.mapping.toml import array, inline_table, quoted
 from service.reading.proposal.attributes import propose_attributes
 from service.reading.proposal.column_choice import (
     MAX_COLUMNS,
     ColumnSample,
     FirstRecords,
-    find_company_name,
     read_first_records,
     recognizes,
 )
 from service.reading.proposal.entries import fill_in, missing_notes, propose_entries
-from service.reading.proposal.flag import ProposedEntry
+from service.reading.proposal.flag import ProposedEntry, unused_columns
 from service.reading.proposal.presets import entries_of_preset, entries_to_add, find_preset, flag_to_add
 from service.reading.text import Cleaning, has_c1
 from service.texts import counted
@@ -36,13 +35,23 @@ Open: TypeAlias = Callable[[TableOptions], RecordFile]
 _MOST_SKIPPED: Final = 20  # lines
 _REPAIR: Final = "windows-1252"  # what nearly all files with C1 characters were written in
 _UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be opened
+_Entries: TypeAlias = Mapping[str, ProposedEntry]
+_MAX_UNUSED: Final = 20  # names that are listed
+_MAX_SHOWN: Final = 50  # columns without names
+NO_KEYS: Final[Mapping[str, str]] = {}
+_NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
+_INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
+_NAN: Final = "NaN"
+_PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
+_ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
 
 
 def find_table_options(open_file: Open, form: FileFormat) -> TableOptions:
     """Return the options with which a file is read best, of those that its first records show the need for."""
     found = _find_header(open_file, NO_OPTIONS) if form.is_csv or form is WORKBOOK else NO_OPTIONS
-    if form.is_csv:
-        found = _without_quotes(open_file, found)
+    if form.is_csv and (unreadable := _count_unreadable(open_file, found)):
+        ordinary = _find_header(open_file, TableOptions(quotes=False))  # quotes are ordinary characters
+        found = ordinary if _count_unreadable(open_file, ordinary) < unreadable else found
     return msgspec.structs.replace(found, cleaning=_find_cleaning(open_file, found))
 
 
@@ -60,16 +69,6 @@ def options_as_toml(options: TableOptions) -> Iterator[tuple[str, str]]:
         yield "trim", "true"
 
 
-def _without_quotes(open_file: Open, found: TableOptions) -> TableOptions:
-    """Return the options with which quotes are ordinary characters if more records can be read with them than found."""
-    unreadable = _count_unreadable(open_file, found)
-    if unreadable:
-        ordinary = _find_header(open_file, TableOptions(quotes=False))
-        if _count_unreadable(open_file, ordinary) < unreadable:
-            return ordinary
-    return found
-
-
 def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
     """Return options with the lines above the first header with known names, else above the first row of data."""
     width, headless = 0, options
@@ -79,7 +78,8 @@ def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
             names = open_file(tried).names
         except MissingHeader as error:
             # Below a header of unknown names are rows as wide as it; below a title are wider ones.
-            if headless == options and _count_cells(error.row) > width:
+            last = max((number for number, cell in enumerate(error.row, 1) if cell), default=0)
+            if headless == options and last > width:
                 columns = tuple(f"column_{number}" for number in range(1, 1 + len(error.row)))
                 headless = msgspec.structs.replace(tried, columns=columns)
         except FileError:
@@ -89,11 +89,6 @@ def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
                 return tried
             width = max(width, len(names))
     return headless
-
-
-def _count_cells(row: Row) -> int:
-    """Return the number of cells up to the last with a value."""
-    return max((number for number, cell in enumerate(row, 1) if cell), default=0)
 
 
 def _count_unreadable(open_file: Open, options: TableOptions) -> int:
@@ -116,18 +111,6 @@ def _find_cleaning(open_file: Open, options: TableOptions) -> Cleaning:
     return Cleaning()
 
 
-_Entries: TypeAlias = Mapping[str, ProposedEntry]
-_MAX_UNUSED: Final = 20  # names that are listed
-_MAX_SHOWN: Final = 50  # columns without names
-NO_KEYS: Final[Mapping[str, str]] = {}
-_NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
-_INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
-_NAN: Final = "NaN"
-_PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
-_ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
-_ONE_COMPANY: Final = "no column names the company: fill in its name"
-
-
 def propose_mapping(
     file: RecordFile,
     name: str,
@@ -140,29 +123,42 @@ def propose_mapping(
     It declares the options with which the file is opened, keys with their values in TOML, and that the companies are
     derived from the stores, if they are.
     """
-    first = read_first_records(file)
-    blocks = [list(_heading(file, name, first, options))]
-    preset = find_preset(first.columns)
+    first, companies = read_first_records(file), list[str]()
+    preset = find_preset(list(first.columns))
     if preset is not None:
         made = entries_of_preset(preset, first)
-        added = entries_to_add(made, first) | flag_to_add(preset, made, first)
-        declared = {**options, **_proposed_options(first, made)}
-        blocks += [[f"preset = {quoted(preset)}"], _options(declared, added), _fields(added)]
-        return _join([*blocks, *_left(file, first, _unused(first, made | added), declared)])
-    entries = propose_entries(first, paths=not file.is_table)
-    unused = _unused(first, entries)
-    companies: list[str] = []
-    if derives_companies:
-        companies = ["[companies]", f"from = {quoted(STORES.name)}"]
-        if COMPANIES.identifier not in entries:
-            entries[COMPANIES.identifier] = _one_company(name)
-        elif (column := find_company_name(list(unused))) is not None:
-            companies += ["", "[companies.fields]", f"name = {quoted(column)}"]
-            del unused[column]
-    entries = _complete(entries, unused.values(), first)
-    declared = {**options, **_proposed_options(first, entries)}
-    blocks += [_options(declared, entries), _fields(entries), companies]
-    return _join([*blocks, *_left(file, first, unused, declared)])
+        entries = entries_to_add(made, first) | flag_to_add(preset, made, first)
+        unused = unused_columns(first, made | entries)
+    else:
+        made = propose_entries(first, paths=not file.is_table)
+        unused = unused_columns(first, made)
+        if derives_companies:
+            companies = list(_derive_companies(made, name, unused))
+        made = entries = _complete(made, unused.values(), first)
+    declared = {**options, **_proposed_options(first, made)}
+    decimal = "," if "decimal" in declared else "."
+    blocks: Sequence[Iterable[str]] = (
+        _heading(file, name, first, options),
+        [] if preset is None else [f"preset = {quoted(preset)}"],
+        _options(declared, entries),
+        _fields(entries),
+        companies,
+        propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table),
+        _not_used(file, list(unused)[MOST:]),
+    )
+    return "\n\n".join(filter(None, map("\n".join, blocks))) + "\n"
+
+
+def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict[str, ColumnSample]) -> Iterator[str]:
+    """Yield the lines of the companies of stores: add the entry that they need, use the column that names them."""
+    yield from ("[companies]", f"from = {quoted(STORES.name)}")
+    if COMPANIES.identifier not in entries:
+        stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
+        constant = inline_table({"constant": quoted(stem)})
+        entries[COMPANIES.identifier] = ProposedEntry(constant, comment="no column names the company: fill in its name")
+    elif column := next((each for each in unused if suggest_field(each, STORES) == COMPANIES.identifier), None):
+        del unused[column]
+        yield from ("", "[companies.fields]", f"name = {quoted(column)}")
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
@@ -190,16 +186,6 @@ def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRec
     return complete
 
 
-def _one_company(name: str) -> ProposedEntry:
-    stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
-    return ProposedEntry(inline_table({"constant": quoted(stem)}), comment=_ONE_COMPANY)
-
-
-def _unused(first: FirstRecords, entries: _Entries) -> dict[str, ColumnSample]:
-    used = {name for entry in entries.values() for name in entry.columns}
-    return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
-
-
 def _proposed_options(first: FirstRecords, entries: _Entries) -> dict[str, str]:
     options = {}
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
@@ -225,24 +211,13 @@ def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
     return [f"[{STORES.name}]", *lines] if lines else []
 
 
-def _fields(entries: _Entries) -> list[str]:
-    lines = [line for field, entry in entries.items() for line in _entry_lines(field, entry)]
+def _fields(entries: _Entries) -> Sequence[str]:
+    lines: list[str] = []
+    for field, entry in entries.items():
+        lines += [f"# {note}" for note in entry.notes]
+        if entry.value:
+            lines.append(f"{field} = {entry.value}" + (f"  # {entry.comment}" if entry.comment else ""))
     return [f"[{STORES.name}.fields]", *lines] if lines else []
-
-
-def _entry_lines(field: str, entry: ProposedEntry) -> Iterator[str]:
-    yield from (f"# {note}" for note in entry.notes)
-    if entry.value:
-        yield f"{field} = {entry.value}" + (f"  # {entry.comment}" if entry.comment else "")
-
-
-def _left(
-    file: RecordFile, first: FirstRecords, unused: Mapping[str, ColumnSample], options: Mapping[str, str]
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what is proposed for columns that are not used, and which of them are left then."""
-    decimal = "," if "decimal" in options else "."
-    lines = propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table)
-    return lines, list(_not_used(file, list(unused)[MOST:]))
 
 
 def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
@@ -251,7 +226,3 @@ def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
         yield f"# Not used: {', '.join(map(quoted, unused[:_MAX_UNUSED]))}{more}."
     if len(file.names) > MAX_COLUMNS:
         yield f"# Only the first {MAX_COLUMNS:,} columns were read."
-
-
-def _join(blocks: Iterable[Sequence[str]]) -> str:
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -95,4 +95,4 @@ def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFi
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
     assert mapping.derives_companies
-    return DistinctCompanies().of(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())
+    return map(DistinctCompanies().of, MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())

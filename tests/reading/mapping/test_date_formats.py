@@ -57,7 +57,7 @@ def test_a_text_in_another_format_is_invalid(declared: str, text: str) -> None:
 
 
 def test_days_are_cached_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.columns.dates._MAX_DAYS", 2)
+    monkeypatch.setattr("service.reading.columns.dates.MAX_CACHED", 2)
     converter = instant_converter(["dd.mm.yyyy"], BERLIN)
     assert converter is not None
     days = [converter(f"{day:02}.03.2024") for day in (1, 2, 3, 1)]

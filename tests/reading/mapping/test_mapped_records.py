@@ -8,7 +8,7 @@ import pytest
 
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
-from service.reading.columns.dates import MAX_CACHED, ConvertedCells
+from service.reading.columns.dates import MAX_CACHED, cached_converter
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.csv_file import open_csv
 from service.reading.mapping.conversions import without
@@ -319,12 +319,13 @@ def test_converted_texts_are_cached_within_a_limit() -> None:
         calls.append(text)
         return text
 
-    cells = ConvertedCells(convert)
-    assert cells.column(["a", "a", " a", None, "", True]) == ["a", "a", "a", None, "", True]
+    converted = cached_converter(convert)
+    assert [*map(converted, ["a", "a", " a", None, "", True])] == ["a", "a", "a", None, "", True]
     assert calls == ["a", "a"]
-    for number in range(MAX_CACHED + 1):
-        cells.column([str(number)])
-        assert len(cells) <= MAX_CACHED
+    for number in range(MAX_CACHED):
+        converted(str(number))
+    converted("a")
+    assert calls.count("a") == 3
 
 
 def test_of_several_delimiters_that_is_taken_with_which_the_columns_of_a_mapping_are_found() -> None:

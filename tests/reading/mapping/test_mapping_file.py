@@ -342,7 +342,7 @@ def test_only_encodings_of_texts_are_suggested(name: str) -> None:
 
 
 def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.mapping.options.available_timezones", set)
+    monkeypatch.setattr("service.reading.mapping.mapping_file.available_timezones", set)
     why = "stores.time_zone: no time zone 'Mars'; the system has no time zones, install tzdata"
     assert refused(b'[stores]\ntime_zone = "Mars"').why == why
 
