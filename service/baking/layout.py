@@ -228,12 +228,12 @@ def copy_file(file: BinaryIO, to: Path, progress: Progress = silent) -> None:
     size = os.fstat(file.fileno()).st_size
     if (length := expected_length(file.read(_MAX_HEADER))) is not None and size > length:
         raise DamagedFile(f"{size - length:,} bytes after the last array")
-    file.seek(0)
     with to.open("wb") as copy:
         if clone_file(file, copy):
             return
         with suppress(OSError):  # of a full disk, writing raises it again; where it works, writing takes half the time
             os.posix_fallocate(copy.fileno(), 0, size)
+        buffer = memoryview(bytearray(_COPY_CHUNK))
         for at in range(0, size, _COPY_CHUNK):
-            copy.write(file.read(min(_COPY_CHUNK, size - at)))
+            copy.write(buffer[: os.preadv(file.fileno(), [buffer[: size - at]], at)])
             progress(f"Copying {file.name}", at, size)
