@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from service.engine.columns.row_budget import MOST_ROWS, OverBudget, spend, within_budget
-from service.engine.columns.selection import pack, renumbered
-from service.engine.facets import Matches
+from service.engine.columns.selection import RowList, pack, renumbered
+from service.engine.facets import Matches, read_spellings
 from service.engine.geography.clusters import cluster
 from service.engine.results import feature_page, map_clusters, page
 from service.engine.table import Table
@@ -106,25 +106,41 @@ def test_the_bytes_of_records_are_in_the_budget_before_they_are_decoded(name: st
     assert not is_long(lambda: page(table, Query()))
 
 
+SAME = 60
+
+
 def values_of(number: int, *, matching: int = 0) -> Table:
-    """Return a table of so many stores, each of another name, of which some are in a city."""
-    rows = [{"store_id": f"{row:05}", "name": f"name {row:05}", "city": "ab"[row >= matching]} for row in range(number)]
+    """Return a table of so many stores, some of them in a city; after the first `SAME`, each has another name."""
+    rows = [
+        {"store_id": f"{row:05}", "name": f"name {max(row, SAME):05}", "city": "ab"[row >= matching]}
+        for row in range(number)
+    ]
     empty = dict.fromkeys(members(STORE_FIELDS))
     return build(STORES, [{**empty, "is_open": "true", **each} for each in rows])
 
 
-def test_the_codes_of_all_values_are_in_the_budget_of_a_facet() -> None:
+def test_the_codes_of_all_values_and_their_spellings_are_in_the_budget_of_a_facet() -> None:
     few, many = (spent(Matches(values_of(rows), ALL_ROWS).facet, "name") for rows in (2000, 3000))
     assert many - few == 1000
+    assert spent(Matches(values_of(100), ALL_ROWS).facet, "name") >= 40 * 200
 
 
-@pytest.mark.parametrize(("few", "many"), [(10, 30), (900, 1100), (1900, 1700)], ids=["few", "half", "most"])
-def test_the_codes_of_rows_that_are_counted_are_in_the_budget_of_a_facet(few: int, many: int) -> None:
-    def spent_for(matching: int) -> int:
-        table, found = values_of(MANY, matching=matching), Criteria(terms=parse_terms("a "))
-        return spent(Matches(table, found).facet, "is_open")
+@pytest.mark.parametrize(
+    ("matching", "field", "least"),
+    [(50, "name", MANY - SAME + 50), (900, "is_open", 900), (1900, "is_open", MANY + 100)],
+    ids=["few", "half", "most"],
+)
+def test_the_codes_of_rows_that_are_counted_are_in_the_budget_of_a_facet(matching: int, field: str, least: int) -> None:
+    table, found = values_of(MANY, matching=matching), Criteria(terms=parse_terms("a "))
+    Matches(table, ALL_ROWS).facet(field)  # keeps spellings
+    Matches(table, found).facet("city")  # keeps the rows
+    assert least <= spent(Matches(table, found).facet, field) < least + 40
 
-    assert spent_for(many) - spent_for(few) >= abs(many - few)
+
+def test_the_lists_that_have_a_text_are_in_the_budget_of_its_spelling_and_all_texts_in_that_of_counting() -> None:
+    table = table_of([["common", f"other {row}"] for row in range(MANY)])
+    assert spent(read_spellings, table, NAME, np.zeros(1, np.intp)) >= MANY
+    assert spent(table.lists[NAME].count, None, np.ones(MANY, np.int64)) >= 2 * MANY
 
 
 def test_the_postings_of_a_term_are_in_the_budget() -> None:
@@ -138,7 +154,7 @@ def test_the_postings_of_a_term_are_in_the_budget() -> None:
 
 
 @pytest.mark.parametrize("zoom", [0, 3])
-def test_where_runs_of_rows_begin_and_end_is_in_the_budget_of_clusters(zoom: int) -> None:
+def test_rows_and_where_runs_of_them_begin_and_end_are_in_the_budget_of_clusters(zoom: int) -> None:
     built = locations([(f"{row % 80}", f"{row % 170}") for row in range(MANY)])
     row = np.arange(MANY, dtype=np.int32)
     all_rows, one_run, many_runs = (
@@ -147,3 +163,4 @@ def test_where_runs_of_rows_begin_and_end_is_in_the_budget_of_clusters(zoom: int
     )
     assert one_run < all_rows
     assert many_runs - one_run >= MANY - 2
+    assert spent(cluster, built, RowList(row[: MANY // 2], MANY // 2), zoom) >= MANY // 2

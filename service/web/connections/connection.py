@@ -333,20 +333,20 @@ class Connection(asyncio.BufferedProtocol):
 
     def _read_line(self, line: bytes) -> bool:
         """Answer a request that repeats the last header fields; return whether its line could be read."""
-        repeated, response = self._repeated, None
+        repeated = self._repeated
+        read: Response | Request | None = None
         if self._authenticated and repeated.fields is not None:
-            response = self._server.app.from_cache(line, repeated.fields, self._remote)
-        request = repeated.read(line, self._remote) if response is None else None
-        if response is None and request is None:
+            read = self._server.app.from_cache(line, repeated.fields, self._remote)
+        if (read := read or repeated.read(line, self._remote)) is None:
             return False
         del self._received[: repeated.end]
         self._heads.line_end_bytes = 0  # those before this request
-        if response is not None:
+        if isinstance(read, Request):
+            self._start(read)
+        else:
             self._server.turns.authenticated += 1
             self.state = _ANSWERING
-            self._send(self._encode(response, hdrs.METH_GET, HttpVersion11))
-        elif request is not None:
-            self._start(request)
+            self._send(self._encode(read, hdrs.METH_GET, HttpVersion11))
         return True
 
     def _reject(self, head: RejectedHead) -> None:
