@@ -129,3 +129,22 @@ async def test_a_long_query_has_only_a_link_to_the_next_page(client: Client, byt
 async def test_a_long_query_without_a_next_page_has_no_link(client: Client, end: str) -> None:
     answer = await ask(client, f"/stores?limit=1&{end}&x={'y' * 1000}")
     assert (answer.status, "Link" in answer.headers) == (200, False)
+
+
+@pytest.mark.parametrize(
+    ("query", "pages"),
+    [
+        ("limit=5", {"next": 2}),
+        ("limit=5&page_num=2", {"next": 3, "prev": 1}),
+        ("limit=5&page_num=9", {"prev": 3}),
+        ("city=nowhere&page_num=2", {}),
+    ],
+)
+async def test_a_page_of_geojson_links_to_the_next_and_the_previous_page_in_its_body(
+    client: Client, query: str, pages: dict[str, int]
+) -> None:
+    answer = await ask(client, f"/stores?key=secret&{query}", "Accept: application/geo+json")
+    base = f"/stores?{query.partition('&')[0]}&page_num="
+    type_ = "application/geo+json"
+    links = [{"href": f"{base}{page}", "rel": relation, "type": type_} for relation, page in pages.items()]
+    assert answer.json()["links"] == links
