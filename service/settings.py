@@ -13,7 +13,6 @@ from msgspec import Meta, Struct
 
 from service.dataset import InvalidRecords, ReadOptions, Safeguards
 
-ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 HIGHEST_PORT: Final = 65535
 MAX_CONNECTIONS: Final = 10_000  # of one process, unless its descriptor limit is lower
 _YEAR_SECONDS: Final = 366 * 86_400

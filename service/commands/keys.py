@@ -1,6 +1,8 @@
 """`store-directory keys`: create, list and revoke the keys of a key file."""
 
+import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -26,10 +28,8 @@ from service.access.key_file import (
     whole_seconds,
 )
 from service.access.token_bucket import MAX_REQUESTS, parse_rate
-from service.commands.errors import key_file_error
+from service.commands import ENVIRONMENT_PREFIX
 from service.model.kinds import format_instant, parse_instant
-from service.model.operation import KEY_HEADER
-from service.settings import ENVIRONMENT_PREFIX
 
 _key_file: Final = click.option(
     "--key-file",
@@ -43,6 +43,17 @@ _key_file: Final = click.option(
 
 
 _COLUMNS: Final = ("name", "id", "state", "rate", "burst", "created_at", "expires_at", "revoked_at")
+
+
+def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:
+    """Return the error for a key file that is missing or damaged."""
+    command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"
+    what_to_do = f"repair it, or move it away and create one with `{command}`"
+    if isinstance(why, KeyFileMissing):
+        folder = Path(os.path.realpath(file)).parent
+        make_folder = "" if folder.is_dir() else f"mkdir -p -m 700 {shlex.quote(str(folder))} && "
+        what_to_do = f"create one with `{make_folder}{command}`"
+    return click.ClickException(f"the key file {file}: {why}; {what_to_do}")
 
 
 def _parse_expiry(_context: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
@@ -94,6 +105,8 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
 
     The file is created if it does not exist.
     """
+    from service.model.operation import KEY_HEADER  # noqa: PLC0415 - it imports what the other commands do without
+
     _check_rate(rate, burst)
     key, now = new_key(), whole_seconds(datetime.now(UTC))
     entry = KeyEntry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)

@@ -19,7 +19,9 @@ from service.access.api_key import is_mistyped, new_key, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.baked_file import FORMAT
-from service.commands.errors import data_errors, dataset_error, key_file_error
+from service.commands import ENVIRONMENT_PREFIX
+from service.commands.errors import data_errors, dataset_error
+from service.commands.keys import key_file_error
 from service.commands.options import (
     SETTINGS,
     SectionedCommand,
@@ -49,7 +51,7 @@ from service.server.listener import (
 )
 from service.server.log import checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.settings import ENVIRONMENT_PREFIX, Settings, parse_origin, tiles_origin
+from service.settings import Settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)

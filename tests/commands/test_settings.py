@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
+from service.commands import ENVIRONMENT_PREFIX
 from service.commands.options import SETTINGS, SettingOption
-from service.settings import ENVIRONMENT_PREFIX, Settings
+from service.settings import Settings
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.program import serving, usage
