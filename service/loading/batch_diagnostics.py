@@ -1,16 +1,13 @@
-"""Diagnostics of records, with their locations: by batch, and of columns that mark stores as closed."""
+"""Diagnostics of records: their numbers and locations, of columns that mark stores as closed, and of parents."""
 
 from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
-from functools import cached_property
 from typing import Final, TypeAlias
 
-import msgspec
-
-from service.loading.checks import UNKNOWN_PARENT, CheckedColumn
+from service.loading.checks import PARENT, UNKNOWN_PARENT, CheckedColumn
 from service.reading.batch import Batch, Cell, written
 from service.reading.columns.flags import closed_tester
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
@@ -55,98 +52,13 @@ class DiagnosticCounts:
         ]
 
 
-class BatchDiagnostics:
-    """The errors and warnings of a batch. `index` is the index of a record in the batch.
-
-    valid  for each record, whether its fields have no errors
-    """
-
-    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], counts: DiagnosticCounts) -> None:
-        """Collect the issues of a batch and of its checked columns; `counts` counts the warnings."""
-        self._file, self._batch, self._counts = file, batch, counts
-        self._order = {column.field.name: order for order, column in enumerate(columns)}
-        self._errors = [Location(file, it.line, it.record).diagnostic(it.issue, it.text) for it in batch.unreadable]
-        self._warnings: list[Diagnostic] = []
-        self.valid = [True] * len(batch.numbers)
-        for column in columns:
-            for index, issue, text in _issues(column, column.warnings):
-                self.warn(index, column.field.name, issue, text)
-            for index, issue, text in _issues(column, column.errors):
-                self.error(index, column.field.name, issue, text)
-                self.valid[index] = False
-
-    def error(self, index: int, field: str, issue: Issue, value: str | None) -> None:
-        """Add an error; the record is not served."""
-        self._errors.append(self.location(index, field).diagnostic(issue, value))
-
-    def warn(self, index: int, field: str, issue: Issue, value: str | None) -> None:
-        """Count a warning, and add it while the list of its code and field is not full; the record is served."""
-        if self._counts.count(self._file, issue.code, field):
-            self._warnings.append(self.location(index, field).diagnostic(issue, value))
-
-    @property
-    def errors(self) -> list[Diagnostic]:
-        """The errors, ordered by record, then by field."""
-        return sorted(self._errors, key=self._sort_key)
-
-    @property
-    def warnings(self) -> list[Diagnostic]:
-        """The listed warnings, ordered by record, then by field."""
-        return sorted(self._warnings, key=self._sort_key)
-
-    def location(self, index: int, field: str) -> Location:
-        """Return the location of a record's field in the file."""
-        return Location(self._file, self._lines[index], self._batch.numbers[index], field)
-
-    @cached_property
-    def _lines(self) -> Sequence[int | None]:
-        return self._batch.lines()
-
-    def _sort_key(self, diagnostic: Diagnostic) -> tuple[int, int]:
-        return diagnostic.record or 0, self._order.get(diagnostic.field or "", WHOLE_RECORD)
-
-
-def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:
+def issues(column: CheckedColumn, found: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:
     """Yield the index, the issue and the text of each cell that has one."""
-    if issues:
+    if found:
         for index, cell in enumerate(column.cells):
-            if cell in issues:
+            if cell in found:
                 text = written(cell)
-                yield index, issues[cell], text if text.strip() else None
-
-
-class ClosedColumns:
-    """Counts the stores that each unused column says are closed as of a day, batch by batch."""
-
-    def __init__(self, as_of: date) -> None:
-        self._as_of = as_of
-        self._testers: dict[str, Callable[[Cell], bool]] = {}
-        self._first: dict[str, tuple[Location, str]] = {}
-        self._closed: dict[str, array[int]] = {}  # the indices of records
-
-    def add(
-        self, columns: Mapping[str, Sequence[Cell]], is_open: Sequence[bool], batch: BatchDiagnostics, first: int
-    ) -> None:
-        """Add the columns of a batch that begins with a record; `is_open` says which are to be served as open."""
-        for name, cells in columns.items():
-            if name not in self._testers:
-                self._testers[name] = closed_tester(name, self._as_of)
-            is_closed = self._testers[name]
-            closed = [index for index, cell in enumerate(cells) if is_open[index] and is_closed(cell)]
-            self._closed.setdefault(name, array("q")).extend(first + index for index in closed)
-            if closed and name not in self._first:
-                cell = cells[closed[0]]
-                self._first[name] = batch.location(closed[0], truncate(name)), cell if isinstance(cell, str) else "true"
-
-    def warnings(self, dropped: AbstractSet[int]) -> Iterator[Diagnostic]:
-        """Yield a warning for each column with closed stores, at the first; of `dropped` records none is served."""
-        for name, (location, text) in self._first.items():
-            if count := sum(index not in dropped for index in self._closed[name]):
-                marks = f"{counted(count, 'store')} that this column marks as closed {'is' if count == 1 else 'are'}"
-                yield location.diagnostic(Issue("closed", f"{marks} served as open; map it to is_open"), text)
-
-
-_Batch: TypeAlias = tuple[str, Sequence[int], Callable[[], Sequence[int | None]]]
+                yield index, found[cell], text if text.strip() else None
 
 
 class RecordPlaces:
@@ -155,7 +67,8 @@ class RecordPlaces:
     def __init__(self) -> None:
         self._count = 0
         self._starts: list[int] = []
-        self._batches: list[_Batch] = []
+        self._batches: list[tuple[str, Sequence[int], Callable[[], Sequence[int | None]]]] = []
+        self._last: tuple[int, Sequence[int | None]] = -1, ()  # a batch, and its lines
 
     def __len__(self) -> int:
         return self._count
@@ -170,28 +83,55 @@ class RecordPlaces:
         """Return the location of a field of a record."""
         place = bisect_right(self._starts, index) - 1
         file, numbers, lines = self._batches[place]
+        if self._last[0] != place:
+            self._last = place, lines()
         within = index - self._starts[place]
-        return Location(file, lines()[within], numbers[within], field)
+        return Location(file, self._last[1][within], numbers[within], field)
+
+
+class ClosedColumns:
+    """Counts the stores that each unused column says are closed as of a day, batch by batch."""
+
+    def __init__(self, as_of: date) -> None:
+        self._as_of = as_of
+        self._testers: dict[str, Callable[[Cell], bool]] = {}
+        self._texts: dict[str, str] = {}  # of the first closed store
+        self._closed: dict[str, array[int]] = {}  # the indices of records
+
+    def add(self, columns: Mapping[str, Sequence[Cell]], is_open: Sequence[bool], first: int) -> None:
+        """Add the columns of a batch that begins with a record; `is_open` says which are to be served as open."""
+        for name, cells in columns.items():
+            if name not in self._testers:
+                self._testers[name] = closed_tester(name, self._as_of)
+            is_closed = self._testers[name]
+            closed = [index for index, cell in enumerate(cells) if is_open[index] and is_closed(cell)]
+            self._closed.setdefault(name, array("q")).extend(first + index for index in closed)
+            if closed and name not in self._texts:
+                cell = cells[closed[0]]
+                self._texts[name] = cell if isinstance(cell, str) else "true"
+
+    def warnings(self, dropped: AbstractSet[int], places: RecordPlaces) -> Iterator[Diagnostic]:
+        """Yield a warning for each column with closed stores, at the first; of `dropped` records none is served."""
+        for name, text in self._texts.items():
+            if count := sum(index not in dropped for index in self._closed[name]):
+                marks = f"{counted(count, 'store')} that this column marks as closed {'is' if count == 1 else 'are'}"
+                issue = Issue("closed", f"{marks} served as open; map it to is_open")
+                yield places.location(self._closed[name][0], truncate(name)).diagnostic(issue, text)
 
 
 _CYCLE: Final = Issue("parent", "the company is its own ancestor")
+# The index of a company record -> its identifier, None if it is not served, and its parent.
+Parents: TypeAlias = Mapping[int, tuple[str | None, str]]
 
 
-class ParentReference(msgspec.Struct, frozen=True):
-    """The parent of a company record; `company` is its identifier, None if the record is not served."""
-
-    company: str | None
-    parent: str
-    location: Location
-
-
-def parent_warnings(references: Sequence[ParentReference], companies: AbstractSet[str]) -> list[Diagnostic]:
-    """Return a warning for each parent that is not a company, and for each company in a cycle of parents."""
-    cyclic = _cyclic({each.company: each.parent for each in references if each.company is not None})
-    unknown = [
-        each.location.diagnostic(UNKNOWN_PARENT, each.parent) for each in references if each.parent not in companies
-    ]
-    return unknown + [each.location.diagnostic(_CYCLE, each.parent) for each in references if each.company in cyclic]
+def parent_warnings(parents: Parents, companies: AbstractSet[str], places: RecordPlaces) -> Iterator[Diagnostic]:
+    """Yield a warning for each parent that is not a company, and for each company in a cycle of parents."""
+    cyclic = _cyclic({company: parent for company, parent in parents.values() if company is not None})
+    for index, (company, parent) in parents.items():
+        if parent not in companies:
+            yield places.location(index, PARENT).diagnostic(UNKNOWN_PARENT, parent)
+        if company in cyclic:
+            yield places.location(index, PARENT).diagnostic(_CYCLE, parent)
 
 
 def _cyclic(parents: Mapping[str, str]) -> set[str]:

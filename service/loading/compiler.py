@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
-from itertools import compress
+from itertools import chain, compress
 from math import inf
 from typing import Any, Final, cast
 
@@ -13,11 +13,10 @@ from service.engine.table import Table
 from service.engine.table_builder import Duplicate, TableBuilder
 from service.loading.batch_diagnostics import (
     WHOLE_RECORD,
-    BatchDiagnostics,
     ClosedColumns,
     DiagnosticCounts,
-    ParentReference,
     RecordPlaces,
+    issues,
     parent_warnings,
 )
 from service.loading.checks import PARENT, CheckedColumn, check_column
@@ -27,7 +26,7 @@ from service.model.records import COMPANIES, CREATED_AT, Company, Resource
 from service.reading.batch import Batch, Value, expand
 from service.reading.columns.field_names import UnusedNames
 from service.reading.columns.flags import IS_OPEN, utc_today
-from service.reading.diagnostics import Diagnostic, Issue
+from service.reading.diagnostics import Diagnostic, Issue, Location
 from service.spool import Spools
 
 # An acute accent without a letter: NFKC decomposes the apostrophe U+00B4 to a space and this.
@@ -37,12 +36,11 @@ _ACCENT = "\u0301".encode()
 def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
     """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
     for column in columns:
-        if column.field.searched and (column.field.is_list or not column.field.is_column):
-            yield column.field.name, join_keys(list(map(_joined, column.values)))
-        elif column.field.searched and column.field.kind is POSTAL:
-            yield column.field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
-        elif column.field.searched and _ACCENT in column.keys:
-            yield column.field.name, join_keys(list(map(_text, column.values)))
+        field = column.field
+        if field.searched and field.kind is POSTAL:
+            yield field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
+        elif field.searched and (field.is_list or not field.is_column or _ACCENT in column.keys):
+            yield field.name, join_keys(list(map(_text, column.values)))
 
 
 def company_texts(companies: Table) -> dict[bytes, bytes]:
@@ -63,12 +61,10 @@ def _with_and_without_spaces(value: Value) -> str | None:
     return value if joined == value else f"{value} {joined}"
 
 
-def _joined(value: Value) -> str | None:
-    """Return the texts of a list as one."""
-    return " ".join(value) if isinstance(value, tuple) else _text(value)
-
-
 def _text(value: Value) -> str | None:
+    """Return a text, or the texts of a list as one."""
+    if isinstance(value, tuple):
+        return " ".join(value)
     return value if isinstance(value, str) else None
 
 
@@ -123,7 +119,7 @@ class Compiler:
         )
         self._order = {field.name: order for order, field in enumerate(resource.fields)}
         self._places = RecordPlaces()
-        self._parents: dict[int, ParentReference] = {}  # by the index of the record
+        self._parents: dict[int, tuple[str | None, str]] = {}
         self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
         self.as_of: date | None = None
         self.error_counts, self.warning_counts = DiagnosticCounts("error"), DiagnosticCounts("warning")
@@ -146,27 +142,44 @@ class Compiler:
             )
             for field in self.resource.fields
         }
-        diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
-        keys = {name: column.keys for name, column in columns.items()}
-        self._builder.add(self._encode(columns, diagnostics.valid), keys, dict(searched_texts(columns.values())))
+        first = len(self._places)
         self._places.add(batch, self._file)
+        valid = self._diagnose(batch, columns.values(), first)
+        keys = {name: column.keys for name, column in columns.items()}
+        self._builder.add(self._encode(columns, valid), keys, dict(searched_texts(columns.values())))
         if self.resource.identifier == COMPANIES.identifier:
-            identifiers = cast("Sequence[str]", columns[COMPANIES.identifier].values)
-            self.identifiers.update(compress(identifiers, diagnostics.valid))
-            self._parents.update(self._parent_references(columns, diagnostics))
+            companies, parents = cast("Sequence[str]", columns[COMPANIES.identifier].values), columns[PARENT].values
+            served = [company if is_valid else None for company, is_valid in zip(companies, valid, strict=True)]
+            self.identifiers.update(filter(None, served))
+            self._parents |= {
+                first + index: (company, parent)
+                for index, (company, parent) in enumerate(zip(served, parents, strict=True))
+                if isinstance(parent, str)
+            }
         if batch.status_columns:
-            is_open = [
-                is_valid and flag is True
-                for is_valid, flag in zip(diagnostics.valid, columns[IS_OPEN.name].values, strict=True)
-            ]
-            self._closed_columns.add(batch.status_columns, is_open, diagnostics, len(self._places) - len(is_open))
+            flags = columns[IS_OPEN.name].values
+            is_open = [is_valid and flag is True for is_valid, flag in zip(valid, flags, strict=True)]
+            self._closed_columns.add(batch.status_columns, is_open, first)
         self.as_of = batch.as_of or self.as_of
         self._unused_names.add(batch, self._file)
-        errors = diagnostics.errors
-        self.errors += [error for error in errors if self.error_counts.count(error.file, error.code, error.field)]
-        self.warnings += diagnostics.warnings
         self.records += len(batch.numbers) + len(batch.unreadable)
+
+    def _diagnose(self, batch: Batch, columns: Iterable[CheckedColumn], first: int) -> list[bool]:
+        """Collect the issues of a batch that begins with a record; return of each whether its fields have no errors."""
+        valid = [True] * len(batch.numbers)
+        errors = [Location(self._file, it.line, it.record).diagnostic(it.issue, it.text) for it in batch.unreadable]
+        for column in columns:
+            name = column.field.name
+            for index, issue, text in issues(column, column.warnings):
+                if self.warning_counts.count(self._file, issue.code, name):
+                    self.warnings.append(self._places.location(first + index, name).diagnostic(issue, text))
+            for index, issue, text in issues(column, column.errors):
+                errors.append(self._places.location(first + index, name).diagnostic(issue, text))
+                valid[index] = False
+        errors.sort(key=self._by_record)
+        self.errors += [error for error in errors if self.error_counts.count(error.file, error.code, error.field)]
         self.skipped += len({error.record for error in errors})
+        return valid
 
     @property
     def size(self) -> int:
@@ -184,12 +197,15 @@ class Compiler:
         for duplicate in self._builder.drop_duplicates():
             dropped.add(duplicate.index)
             self._report(duplicate)
-        del self._places  # and with it the text of JSON
         self.errors.sort(key=self._by_record)
         self.errors += self.error_counts.unlisted()
-        unused = (*self._unused_names.warnings(), *self._closed_columns.warnings(dropped))
-        for warning in (*parent_warnings(list(self._parents.values()), self.identifiers), *unused):
+        for warning in chain(
+            parent_warnings(self._parents, self.identifiers, self._places),
+            self._unused_names.warnings(),
+            self._closed_columns.warnings(dropped, self._places),
+        ):
             self.warn(warning)
+        del self._places  # and with it the text of JSON
         self.warnings.sort(key=self._by_line)
         self.warnings += self.warning_counts.unlisted()
 
@@ -213,7 +229,7 @@ class Compiler:
         """Report a record with the identifier of an earlier one, which is not served."""
         location = self._places.location(duplicate.index, self.resource.identifier)
         if (parent := self._parents.get(duplicate.index)) is not None:
-            self._parents[duplicate.index] = msgspec.structs.replace(parent, company=None)
+            self._parents[duplicate.index] = None, parent[1]
         if duplicate.is_same:
             self.repeated += 1
             self.warn(location.diagnostic(_REPEATED, duplicate.identifier))
@@ -241,13 +257,3 @@ class Compiler:
         rows = map(self._row, *(compress(values, valid) for values in members))
         lines = _encode_lines(list(rows)).split(b"\n")[:-1]
         return b"\n".join([*expand(lines, valid, b""), b""])
-
-    def _parent_references(
-        self, columns: Mapping[str, CheckedColumn], diagnostics: BatchDiagnostics
-    ) -> Iterable[tuple[int, ParentReference]]:
-        companies, parents = columns[self.resource.identifier], columns[PARENT]
-        first = len(self._places) - len(diagnostics.valid)
-        for index, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
-            if isinstance(parent, str):
-                served = cast("str", company) if diagnostics.valid[index] else None
-                yield first + index, ParentReference(served, parent, diagnostics.location(index, PARENT))

@@ -45,8 +45,15 @@ _EPOCH: Final = 1970  # numpy's
 _MIN, _MAX = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
 
 
-def parse_instants(texts: Sequence[str]) -> tuple[list[str], bytes] | None:
-    """Return date-times as served, and their normalized keys in the format of `join_keys`; empty texts have no value.
+class PlainColumn(msgspec.Struct, frozen=True, eq=False):
+    """The value of each cell, and the normalized keys of all, in the format of `join_keys`."""
+
+    values: Sequence[Value]
+    keys: bytes
+
+
+def parse_instants(texts: Sequence[str]) -> PlainColumn | None:
+    """Return date-times as served, and their normalized keys; empty texts have no value.
 
     None if one of them is invalid, or has a format that only the slow path supports.
     """
@@ -66,10 +73,12 @@ def parse_instants(texts: Sequence[str]) -> tuple[list[str], bytes] | None:
     shifted = offsets.astype(bool)
     zones *= shifted
     zones[0, ~shifted] = ord("Z")
-    values = _joined([full, zones], empty, b"\n").decode().split("\n")[:-1]
+    values: Sequence[Value] = _joined([full, zones], empty, b"\n").decode().split("\n")[:-1]
+    if empty.any():
+        values = [value or UNSET for value in values]
     in_utc = np.datetime_as_string(utc[shifted]).astype(f"S{_MINUTE}")
     full[:_MINUTE, shifted] = in_utc.view(np.uint8).reshape(-1, _MINUTE).T
-    return values, _joined([full], empty, KEY_END, NULL_KEY)
+    return PlainColumn(values, _joined([full], empty, KEY_END, NULL_KEY))
 
 
 def _lines(texts: Sequence[str]) -> tuple[bytes, _Integers, _Integers]:
@@ -231,13 +240,6 @@ _TO_KEYS: Final = bytes.maketrans(f"\n{_NULL_LINE}".encode(), KEY_END + NULL_KEY
 _SPACE: Final = ord(" ")
 
 
-class PlainColumn(msgspec.Struct, frozen=True, eq=False):
-    """The value of each cell, and the normalized keys of all, in the format of `join_keys`."""
-
-    values: Sequence[Value]
-    keys: bytes
-
-
 def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str] | None = None) -> PlainColumn | None:
     """Return the values and keys of cells of any kind but FLAG, each a text in canonical form, or empty.
 
@@ -249,7 +251,7 @@ def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str]
     except TypeError:
         return None
     if kind is INSTANT:
-        return _read_instants(texts)
+        return parse_instants(texts)
     if _NULL_LINE in joined or not (joined.isascii() or joined.isprintable()):  # NumPy finds what ASCII has sooner
         return None
     values: Sequence[Value] = texts
@@ -288,11 +290,3 @@ def _read_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[s
     if bounds and keys and not bounds[0] <= min(keys) <= max(keys) <= bounds[1]:
         return None
     return PlainColumn(values, join_keys(expand(keys, texts, None)))
-
-
-def _read_instants(texts: Sequence[str]) -> PlainColumn | None:
-    parsed = parse_instants(texts)
-    if parsed is None:
-        return None
-    values, keys = parsed
-    return PlainColumn([value or UNSET for value in values] if NULL_KEY in keys else values, keys)

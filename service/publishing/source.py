@@ -1,6 +1,5 @@
 """The interface of a source, the outcomes of a fetch, and the messages of the compiler process."""
 
-import asyncio
 import shlex
 from collections.abc import Callable
 from datetime import datetime
@@ -79,6 +78,8 @@ async def run_to_end(
 
     So no file is closed or removed while a thread still works on it.
     """
+    import asyncio  # noqa: PLC0415 - the compiler imports this module and has no event loop
+
     working = asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs))
     try:
         return await asyncio.shield(working)

@@ -106,8 +106,8 @@ def test_date_times_are_parsed_together_like_each_alone(texts: list[str]) -> Non
     moments = [(text, moment) for text in texts if (moment := parse_instant(text)) is not None]
     read = parse_instants([text for text, _ in moments])
     if read is not None:
-        assert read[0] == [format_instant(moment) for _, moment in moments]
-        assert read[1] == join_keys([instant_key(text) for text, _ in moments])
+        assert read.values == [format_instant(moment) for _, moment in moments]
+        assert read.keys == join_keys([instant_key(text) for text, _ in moments])
     if len(moments) < len(texts):
         assert parse_instants(texts) is None
 
