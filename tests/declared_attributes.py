@@ -33,17 +33,8 @@ NONE: Final[Attributes] = MappingProxyType({"stores": (), "companies": ()})
 
 VALUES: Final[Mapping[str, Sequence[str]]] = {
     "text": [
-        "Toronto",
-        "TORONTO",
-        "Örebro",
-        "Straße",
-        "STRASSE",
-        "東京",
-        "New York",
-        "new\u00a0york",
-        "7.50",
-        "true",
-        "ﬁne",
+        *("Toronto", "TORONTO", "Örebro", "Straße", "STRASSE", "東京", "New York", "new\u00a0york", "7.50"),
+        *("true", "ﬁne"),
     ],
     "list": ["wifi\nParking\nWIFI", "wifi", "Parking", "東京\nÖrebro", "a;b\nc|d\ne", '"x", y', "STRASSE\nstraße"],
     "flag": ["true", "false"],

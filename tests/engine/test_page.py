@@ -1,14 +1,13 @@
 """The page that answers a query, compared with a naive scan."""
 
 from functools import cache
-from itertools import count
 
 import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.table import Table
 from service.model.records import COMPANIES, STORES, Resource
-from tests.engine.oracle import Pairs, answer
+from tests.engine.oracle import answer
 from tests.engine.random_records import COLLECTIONS, OWNERS, ask, build, queries, records
 
 pytestmark = pytest.mark.slow
@@ -22,18 +21,6 @@ MANY = {name: records(each, count=400, variety=12, seed=7) for name, each in COL
 def many(resource: Resource) -> Table:
     """Return the table of many records, which is asked over and over, as one that is served."""
     return build(resource, MANY[resource.name])
-
-
-def walk(table: Table, resource: Resource, pairs: Pairs, *, limit: int) -> list[str | None]:
-    """Return the identifiers of all pages, one after the other; every page but the last is full."""
-    walked: list[str | None] = []
-    for page_num in count(1):
-        found = ask(table, resource, [*pairs, ("limit", str(limit)), ("page_num", str(page_num))])
-        walked += [each[COLLECTIONS[resource.name].identifier] for each in found.data]
-        if len(found.data) < limit:
-            assert len(walked) == found.total_count
-            return walked
-    raise AssertionError
 
 
 @LISTS

@@ -66,6 +66,10 @@ FORMATS: dict[str, Callable[[Sequence[Record], Sequence[str], str], bytes]] = {
 }
 
 
+PACKED = [*((form, "") for form in FORMATS), *((form, ".gz") for form in ("array.json", "feed.csv"))]
+PACKED += [("lines.jsonl", ".zst"), ("feed.csv", ".zst")]
+
+
 def load_as(folder: Path, form: str, packing: str) -> Loaded:
     ending = form.partition(".")[2]
     return load_files(
@@ -89,8 +93,7 @@ def same(one: Table, other: Table) -> bool:
     )
 
 
-@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("form", "packing"), PACKED)
 def test_the_same_records_give_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
     loaded, plain = load_as(tmp_path / "form", form, packing), load_as(tmp_path / "plain", "array.json", "")
     assert loaded.report.errors == []
@@ -141,9 +144,7 @@ def test_the_last_of_repeated_members_wins(tmp_path: Path) -> None:
     assert served(load_stores(tmp_path, text, "stores.jsonl"))[0]["city"] == "Bo"
 
 
-@pytest.mark.parametrize(
-    ("form", "packing"), [*((form, "") for form in FORMATS), ("feed.csv", ".gz"), ("feed.csv", ".zst")]
-)
+@pytest.mark.parametrize(("form", "packing"), PACKED)
 def test_a_file_truncated_anywhere_is_reported_or_has_the_complete_records_before(
     tmp_path: Path, form: str, packing: str
 ) -> None:

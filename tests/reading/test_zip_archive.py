@@ -47,6 +47,7 @@ def why(stored: bytes) -> str:
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_an_archive_gives_the_same_data_as_its_folder(tmp_path: Path, folder: str, method: int) -> None:
     mac = {"__MACOSX/._stores.csv": b"\0", f"{folder}.DS_Store": b"\0", f"{folder}readme.txt": b"hello"}
+    mac |= {".cache/stores.csv": b"\0", f"{folder}._stores.csv": b"\0"}
     archive = load_archive(tmp_path, zipped({folder + name: content for name, content in BOTH.items()} | mac, method))
     expected = load_files(tmp_path / "folder", BOTH)
     assert dataset(archive).version == dataset(expected).version
