@@ -1,5 +1,6 @@
 """The conditions of a query on the rows of a table: filters, words and areas, all with the same methods."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import attrgetter
 from typing import Final, Protocol
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import Bitmap, is_dense, pack
+from service.engine.columns.selection import Bitmap, pack
 from service.engine.geography.areas import box_area, circle_area
 from service.engine.table import Table
-from service.model.query import Criteria, Filter
+from service.model.query import Criteria
 
 # Comparing with at most this many codes takes less time than looking them up.
 _FEW: Final = 8
@@ -47,16 +48,16 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
     table: Table
     field: str
     column: Column
-    codes: NDArray[np.integer]
+    codes: Sequence[int] | Rows
     count: int
 
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
-        starts, codes = self.column.starts, self.codes
-        if len(codes) == 1:
-            return self.column.postings(int(codes[0]))
-        first = starts.take(codes)
-        rows: Rows = np.sort(self.column.order.take(expand(first, starts.take(codes + 1) - first)))
+        starts, stops = self.column.starts.take(self.codes), self.column.starts[1:].take(self.codes)
+        if len(starts) == 1:
+            return self.column.order[starts[0] : stops[0]]
+        rows = self.column.order.take(expand(starts, stops - starts))
+        rows.sort()
         return rows
 
     def matches(self, rows: Rows) -> NDArray[np.bool_]:
@@ -65,15 +66,16 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
 
     def bitmap(self) -> Bitmap:
         """Return the bitmap of the matching rows. Those of few common values are cached."""
-        codes, count = self.codes.tolist(), self.column.count
-        if len(codes) <= _FEW and all(is_dense(count(code), len(self.table)) for code in codes):
-            return reduce(np.bitwise_or, [self.table.bitmap(self.field, code) for code in codes])
+        if len(self.codes) <= _FEW:
+            codes = [int(code) for code in self.codes]
+            if all(self.column.count(code) >= self.table.least_many for code in codes):
+                return reduce(np.bitwise_or, [self.table.bitmap(self.field, code) for code in codes])
         spend(len(self.table))
         return pack(self._accepts(self.column.codes))
 
     def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         if len(self.codes) <= _FEW:
-            return reduce(np.logical_or, [codes == code for code in self.codes], np.zeros(len(codes), np.bool_))
+            return reduce(np.logical_or, [codes == int(code) for code in self.codes], np.zeros(len(codes), np.bool_))
         accepted = np.zeros(self.column.null_code + 1, np.bool_)
         accepted[self.codes] = True
         return accepted.take(codes)
@@ -81,9 +83,12 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
 
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
-    spend(_FINDING * len(criteria.terms))
-    parts: list[Condition] = [_predicate(table, each) for each in criteria.filters]
-    parts += map(table.text.match, criteria.terms)
+    parts: list[Condition] = []
+    for query_filter in criteria.filters:
+        parts.append(_predicate(table, query_filter.field, query_filter.keys))  # noqa: PERF401 - plus a call
+    if criteria.terms:
+        spend(_FINDING * len(criteria.terms))
+        parts += map(table.text.match, criteria.terms)
     if table.locations is not None and criteria.circle is not None:
         parts.append(circle_area(table.locations, criteria.circle))
     if table.locations is not None and criteria.box is not None:
@@ -91,14 +96,12 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     return parts if len(parts) == 1 else sorted(parts, key=attrgetter("count"))
 
 
-def _predicate(table: Table, query_filter: Filter) -> Predicate:
-    name, keys = query_filter.field, query_filter.keys
+def _predicate(table: Table, name: str, keys: Sequence[str]) -> Predicate:
     spend(_FINDING * len(keys))
     column, lists = table.columns[name], table.lists.get(name)
     if lists is None:
-        found = {code for key in keys if (code := column.find(key)) is not None}
-        codes: NDArray[np.integer] = np.array(sorted(found), np.int64)
-    else:
-        codes = lists.having(keys)
-    counts = column.starts.take(codes + 1) - column.starts.take(codes)
-    return Predicate(table, name, column, codes, int(counts.sum()))
+        codes = sorted({code for code in map(column.find, keys) if code is not None})
+        return Predicate(table, name, column, codes, sum(map(column.count, codes)))
+    having = lists.having(keys)
+    counts = column.starts[1:].take(having) - column.starts.take(having)
+    return Predicate(table, name, column, having, int(counts.sum()))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowBitmap, RowList, bit_positions
+from service.engine.columns.selection import RowList, bit_positions
 from service.engine.row_json import decode_rows, members
-from service.engine.select import are_many, matching_rows
+from service.engine.select import matching_rows
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold
@@ -45,48 +45,36 @@ class Matches:
         """Return the `Facet` of a field as JSON. Recent facets are cached."""
         facet = self._table.facets.get((self._criteria, name))
         if facet is None:
-            spend(self._table.columns[name].null_code)
-            counted = _facet(self._table, name, *self._count(name), total=self._total)
-            encoded = _ENCODE(counted)
+            codes, counts, total = self._count(name)
+            encoded = _ENCODE(_facet(self._table, name, codes, counts, total=total))
             facet = msgspec.Raw(encoded)
             self._table.facets.put((self._criteria, name), facet, getsizeof(encoded) + self._criteria.nbytes)
         return facet
 
-    def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:
-        """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
-        column, total = self._table.columns[name], self._total
+    def _count(self, name: str) -> tuple[_Numbers | None, _Numbers, int]:
+        """Return the codes of the values that occur (None: all), how often each occurs, and the number of rows."""
+        column, length = self._table.columns[name], len(self._table)
+        values = column.null_code
+        spend(values)
         if self._criteria == ALL_ROWS:
-            return None, np.diff(column.starts)
-        if total < column.null_code and not are_many(total, self._table):
+            return None, column.starts[1:] - column.starts[:-1], length
+        rows = self._rows
+        total = len(rows)
+        if total < min(values, self._table.least_many):
             spend(total)
-            codes = column.codes.take(self._rows)
-            codes.sort()
-            return _runs(codes, column.null_code)
-        if total <= _MOST * len(self._table):
-            return None, _count_codes(column, self._rows)
-        return None, np.diff(column.starts) - _count_codes(column, self._others)
-
-    @cached_property
-    def _total(self) -> int:
-        """The number of matching rows."""
-        return len(self._table) if self._criteria == ALL_ROWS else self._matches.total
-
-    @cached_property
-    def _matches(self) -> RowList | RowBitmap:
-        return matching_rows(self._table, self._criteria, self._table.order_by)
+            return *_runs(column.codes.take(rows), values), total
+        if total <= _MOST * length:
+            return None, _count_codes(column, rows), total
+        spend(length)
+        others = np.ones(length, np.bool_)
+        others[rows] = False
+        return None, column.starts[1:] - column.starts[:-1] - _count_codes(column, others.nonzero()[0]), total
 
     @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
-        return self._matches.rows if isinstance(self._matches, RowList) else bit_positions(self._matches.bitmap)
-
-    @cached_property
-    def _others(self) -> _Numbers:
-        """The rows that do not match, ascending."""
-        spend(len(self._table))
-        others = np.ones(len(self._table), np.bool_)
-        others[self._rows] = False
-        return others.nonzero()[0]
+        matches = matching_rows(self._table, self._criteria, self._table.order_by)
+        return matches.rows if isinstance(matches, RowList) else bit_positions(matches.bitmap)
 
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
@@ -96,7 +84,8 @@ def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
 
 
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:
-    """Return the distinct codes below an end, ascending, and how often each occurs; `codes` are ascending."""
+    """Return the distinct codes below an end, ascending, and how often each occurs."""
+    codes.sort()
     codes = codes[: codes.searchsorted(end)]
     changes = np.ones(len(codes) + 1, np.bool_)
     changes[1:-1] = codes[1:] != codes[:-1]
@@ -105,7 +94,7 @@ def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numb
 
 
 def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
-    lists, missing = table.lists.get(name), total - int(counts.sum())
+    lists, missing = table.lists.get(name), total - int(np.add.reduce(counts))
     if lists is not None:
         codes, counts = None, lists.count(codes, counts)
     shown = _most_frequent(counts)
@@ -169,7 +158,7 @@ def _by_key(value: bytes) -> dict[str, str]:
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
     """Return the positions of the largest counts but 0, descending, ties by position."""
-    positions = (counts >= _least(counts)).nonzero()[0]
+    positions = (counts >= (_least(counts) if len(counts) >= 2 * _PARTS else 1)).nonzero()[0]
     if len(positions) > MAX_FACET_VALUES:
         candidates = counts[positions]
         least = -np.partition(-candidates, MAX_FACET_VALUES - 1)[MAX_FACET_VALUES - 1]
@@ -182,7 +171,5 @@ def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
 def _least(counts: _Numbers) -> int:
     """Return a count that all of the largest reach, but 0: as many parts of all counts have one that is as large."""
     size = len(counts) // _PARTS
-    if size <= 1:
-        return 1
     largest = counts[: size * _PARTS].reshape(_PARTS, size).max(axis=1)
     return max(int(np.partition(largest, -MAX_FACET_VALUES)[-MAX_FACET_VALUES]), 1)

@@ -58,7 +58,7 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     if first >= total:  # page numbers are unbounded and may not fit into an array
         return Page(total, [], facets)
     span = range(first, min(first + query.limit, total))
-    rows = order.slice(span, descending=descending)
+    rows = order.descending(first, span.stop) if descending else order.slice(first, span.stop)
     metres = _distances(table, query, order, span, rows) if query.near else None
     return Page(total, write(table, query, rows, metres), facets, len(span))
 
@@ -100,18 +100,18 @@ def _csv(resource: Resource, table: Table, query: Query, order: Selection) -> Pi
     names = column_names(resource, query)
     yield (_BYTE_ORDER_MARK if query.bom else b"") + header(names)
     for rows in batches(table, query, order):
-        yield lines(table, resource, names, rows, distances(table, query, rows))
+        yield lines(table, resource, names, rows, distances(table, query, rows) if query.near else None)
 
 
 def _ndjson(_: Resource, table: Table, query: Query, order: Selection) -> Pieces:
     for rows in batches(table, query, order):
-        yield json_lines(table, query, rows, distances(table, query, rows))
+        yield json_lines(table, query, rows, distances(table, query, rows) if query.near else None)
 
 
 def _geojson(_: Resource, table: Table, query: Query, order: Selection) -> Pieces:
     separator = OPENING
     for rows in batches(table, query, order):
-        yield separator + features(table, query, rows, distances(table, query, rows))
+        yield separator + features(table, query, rows, distances(table, query, rows) if query.near else None)
         separator = b","
     yield CLOSING if separator == b"," else OPENING + CLOSING
 

@@ -50,7 +50,7 @@ def csv_lines(rows: bytearray, ends: _Positions, names: tuple[str, ...]) -> byte
         return None
     columns, opened = found
     starts = keys + 2
-    stops = np.append(opened[1:] - 1, 0)
+    stops = np.concatenate((opened[1:] - 1, (0,)))
     stops[last] = ends - _ROW_END
     kept = _kept(data, starts, stops, ends)
     lacking = len(names) - 1 - columns[last]
@@ -64,7 +64,7 @@ def _columns(
 ) -> tuple[_Positions, _Positions] | None:
     """Return the column of each key, and where the key begins; None if the keys are not the first of these names."""
     lengths, initials = _shapes(names)
-    firsts = np.append(0, last[:-1] + 1)
+    firsts = np.concatenate(((0,), last[:-1] + 1))
     columns = np.arange(len(keys)) - firsts.repeat(last + 1 - firsts)
     if int(columns.max()) >= len(names):
         return None
@@ -128,17 +128,17 @@ def header(names: Sequence[str]) -> bytes:
     return f"{','.join(names)}{_LINE_END}".encode()
 
 
-def lines(table: Table, resource: Resource, names: Sequence[str], rows: Rows, metres: Distances | None) -> bytes:
+def lines(table: Table, resource: Resource, names: tuple[str, ...], rows: Rows, metres: Distances | None) -> bytes:
     """Return some columns of rows, each row followed by a line end; `metres` are the distances, if wanted."""
-    if tuple(names) == resource.members:  # which nest no attributes
-        whole = csv_lines(*table.rows.joined(rows), resource.members)
+    if names == _members(resource):  # which nest no attributes
+        whole = csv_lines(*table.rows.joined(rows), names)
         if whole is not None:
             return whole
     return decoded_lines(table, resource, names, rows, metres)
 
 
 def decoded_lines(
-    table: Table, resource: Resource, names: Sequence[str], rows: Rows, metres: Distances | None
+    table: Table, resource: Resource, names: tuple[str, ...], rows: Rows, metres: Distances | None
 ) -> bytes:
     """Return the same, by decoding each record."""
     encoded = b"".join((b"[", *table.json(rows), b"]"))
@@ -150,6 +150,11 @@ def decoded_lines(
     # Without an escape in the JSON no text has a quote or a line break, and no separator has: only commas need quotes.
     lines = map(",".join, zip(*map(_quoted, cells), strict=True))
     return _LINE_END.join([*lines, ""]).encode()
+
+
+@cache  # of each resource
+def _members(resource: Resource) -> tuple[str, ...]:
+    return resource.members
 
 
 def _cells(field: Field, values: Sequence[Any]) -> Sequence[str]:

@@ -5,7 +5,6 @@ from functools import reduce
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
@@ -15,7 +14,6 @@ from service.engine.columns.selection import (
     ScannedRows,
     Selection,
     bit_positions,
-    is_dense,
     renumbered,
 )
 from service.engine.conditions import conditions
@@ -83,11 +81,6 @@ def matching_rows(table: Table, criteria: Criteria, order: str) -> RowList | Row
     return matches
 
 
-def are_many(count: int, table: Table) -> bool:
-    """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
-    return is_dense(count, len(table))
-
-
 def _with_value(table: Table, criteria: Criteria) -> RowList | None:
     """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None."""
     if len(criteria.filters) != 1 or criteria.terms or criteria.circle or criteria.box:
@@ -103,7 +96,7 @@ def _with_value(table: Table, criteria: Criteria) -> RowList | None:
 def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
     """Intersect lists of rows if few rows match one condition, else bitmaps."""
     fewest, *remaining = conditions(table, criteria)
-    if are_many(fewest.count, table):
+    if fewest.count >= table.least_many:
         bitmap = reduce(np.bitwise_and, [each.bitmap() for each in (fewest, *remaining)])
         matches = RowBitmap(bitmap, *table.order(table.order_by))
         return matches if matches.is_smaller_than_list else _listed(table, bit_positions(bitmap).astype(np.int32))
@@ -116,25 +109,26 @@ def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
-    valued = table.columns[table.order_by].non_null_count
-    return RowList(rows, len(rows) if valued == len(table.rows.offsets) - 1 else int(rows.searchsorted(valued)))
+    every = table.all_rows[table.order_by]
+    valued = len(rows) if every.non_null_count == every.total else int(rows.searchsorted(every.non_null_count))
+    return RowList(rows, valued, len(rows))
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:
+    """Return rows by the value of a field, ties by row."""
     column = table.columns[sort_by]
     if isinstance(matches, RowBitmap):
         return ScannedRows(matches, column.order, column.non_null_count)
-    codes = column.codes.take(matches.rows)
-    return RowList(_sorted(codes, matches.rows), int(np.count_nonzero(codes < column.null_code)))
-
-
-def _sorted(codes: NDArray[np.unsignedinteger], rows: Rows) -> Rows:
-    """Return rows, ascending, by code, ties by row. Of many, one integer of both is sorted ten times as fast."""
+    rows, codes = matches.rows, column.codes.take(matches.rows)
     if len(rows) < _MANY_ROWS:
-        return rows.take(codes.argsort(kind="stable"))
-    spend(len(rows))
-    both = np.sort(codes.astype(np.int64) << _ROW_BITS | rows)
-    return (both & _ROW_MASK).astype(np.int32)
+        order = codes.argsort(kind="stable")
+        rows, codes = rows.take(order), codes.take(order)
+    else:  # sorting one integer of both is ten times as fast
+        spend(len(rows))
+        both = codes.astype(np.int64) << _ROW_BITS | rows
+        both.sort()
+        rows, codes = (both & _ROW_MASK).astype(np.int32), (both >> _ROW_BITS).astype(codes.dtype)
+    return RowList(rows, int(codes.searchsorted(len(column.starts) - 1)), len(rows))
 
 
 # What is made in one step: of most rows that is a millisecond, in any format.
@@ -151,6 +145,6 @@ def ordered(table: Table, query: Query, stop: int | None = None) -> Selection:
 
 def batches(table: Table, query: Query, order: Selection) -> Iterator[Rows]:
     """Yield all rows of an order, a few at a time: where they are divided depends on nothing else."""
+    take = order.descending if query.descending else order.slice
     for start in range(0, order.total, _BATCH_ROWS):
-        span = range(start, min(start + _BATCH_ROWS, order.total))
-        yield from table.rows.parts(order.slice(span, descending=query.descending), _BATCH_BYTES)
+        yield from table.rows.parts(take(start, min(start + _BATCH_ROWS, order.total)), _BATCH_BYTES)

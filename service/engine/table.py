@@ -10,7 +10,7 @@ from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import Column, Rows, StringArray
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, pack
+from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, least_dense, pack
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.text_index import TextIndex
@@ -46,7 +46,8 @@ class Table:
     text       the words of the rows
     locations  where the rows are; None if they have no coordinates
 
-    all_rows   sort field -> all rows, in that order
+    all_rows    sort field -> all rows, in that order
+    least_many  the fewest rows whose bitmap is cheaper than their list
 
     It caches the last `matches` by criteria and order (the default one, by distance, along the Z-order), the last
     `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the last `facets` by
@@ -69,8 +70,9 @@ class Table:
         self.columns, self.lists = columns, lists
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
+        self.least_many = least_dense(len(self))
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)
-        self.all_rows = {name: RowList(column.order, column.non_null_count) for name, column in columns.items()}
+        self.all_rows = {name: RowList(each.order, each.non_null_count, len(self)) for name, each in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
         self.nearest = BoundedCache[tuple[Criteria, Coordinates], RowList](_NEAREST_BYTES)
         self.matches = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_MATCHES_BYTES, least))
@@ -89,7 +91,7 @@ class Table:
 
     def row(self, number: int) -> memoryview:
         """Return a row as JSON."""
-        return self.rows.view(number)[: -len(ROW_END)]
+        return self.rows.view(number, without=len(ROW_END))
 
     def json(self, rows: Rows) -> list[memoryview]:
         """Return rows as chunks of JSON that concatenate to a list body."""
@@ -120,7 +122,7 @@ class Table:
         """Return the row with an identifier as JSON, or None."""
         column, keys = self.columns[self.key], self.columns[self.key].values
         code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
-        return None if code is None else self.row(int(column.order[column.starts[code]]))
+        return None if code is None else self.rows.view(column.order[column.starts[code]], without=len(ROW_END))
 
     def bitmap(self, field: str, code: int) -> Bitmap:
         """Return the bitmap of the rows with a value. Recent ones are cached."""

@@ -16,11 +16,9 @@ from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     Bitmap,
     bit_positions,
-    is_dense,
     is_set,
     least_dense,
     pack,
-    unpack,
     word_count,
 )
 from service.model.words import Term, words_of_lines
@@ -63,6 +61,7 @@ class TextIndex:
         self, words: StringArray, starts: NDArray[np.integer], postings: Rows, dense: DenseWords, length: int
     ) -> None:
         self.words, self.starts, self.postings, self.dense, self.length = words, starts, postings, dense, length
+        self.least_dense = least_dense(length)
         self.dense_bitmaps = dense.bitmaps.reshape(-1, word_count(length))
         self._bitmaps = BoundedCache[Term, Bitmap](_CACHE_BYTES)
 
@@ -108,34 +107,27 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
     word_count: int
     count: int
 
-    @property
-    def is_dense(self) -> bool:
-        """Whether a bitmap is cheaper than the postings."""
-        return is_dense(self.count, self.index.length)
-
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
-        if self.is_dense:
+        if self.count >= self.index.least_dense:
             return bit_positions(self.bitmap()).astype(np.int32)
         if self.word_count <= 1:
             return self.postings
-        rows: Rows = np.sort(self.postings)  # several times as fast as np.unique
-        distinct: Rows = rows[np.append(True, rows[1:] != rows[:-1])]
-        return distinct
+        rows = self.postings.copy()
+        rows.sort()  # several times as fast as np.unique
+        distinct = np.ones(len(rows), np.bool_)
+        np.not_equal(rows[1:], rows[:-1], out=distinct[1:])
+        return rows[distinct]
 
     def matches(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of some rows whether it matches."""
-        if len(self.dense) > _FEW or is_dense(len(self.postings), self.index.length):
+        if len(self.dense) > _FEW or len(self.postings) >= self.index.least_dense:
             return is_set(self.bitmap(), rows)
         found = [is_set(bitmap, rows) for bitmap in self.dense]
         if len(self.postings):
             spend(len(self.postings))
             found.append(_are_in(rows, self.postings if self.word_count == 1 else np.sort(self.postings)))
         return reduce(np.logical_or, found) if found else np.zeros(len(rows), np.bool_)
-
-    def mask(self) -> NDArray[np.bool_]:
-        """Return for each row whether it matches."""
-        return unpack(self.bitmap(), self.index.length)
 
     def mask_of_postings(self) -> NDArray[np.bool_]:
         """Return for each row whether it has one of the words that are not dense."""

@@ -1,6 +1,8 @@
 """Queries of a list: filters, sorting and paging, parsed from a query string."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from sys import getsizeof
 from typing import Any, Final, Literal
 
@@ -39,8 +41,8 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
     @property
     def nbytes(self) -> int:
         """The approximate memory in bytes: clients may send many and long values."""
-        keys = [key for each in self.filters for key in each.keys]
-        texts = sum(map(getsizeof, [*keys, *[term.word for term in self.terms]]))
+        keys = [*chain.from_iterable(map(attrgetter("keys"), self.filters))]
+        texts = sum(map(getsizeof, [*keys, *map(attrgetter("word"), self.terms)]))
         objects = _FILTER_BYTES * len(self.filters) + _VALUE_BYTES * (len(keys) + len(self.terms))
         return _CRITERIA_BYTES + objects + texts
 

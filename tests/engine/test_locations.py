@@ -138,7 +138,7 @@ def slack(metres: float) -> float:
 
 def check_order(order: Selection, rows: Sequence[int], points: dict[int, Coordinates], near: Coordinates) -> None:
     """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
-    ordered = order.slice(range(order.total), descending=False).tolist()
+    ordered = order.slice(0, order.total).tolist()
     count = sum(row in points for row in rows)
     assert sorted(ordered) == sorted(rows)
     assert ordered[count:] == sorted(row for row in rows if row not in points)
@@ -151,12 +151,12 @@ def check_order(order: Selection, rows: Sequence[int], points: dict[int, Coordin
 
 def check_pages(order: Selection, count: int, limit: int) -> None:
     """Check that pages add up to the whole, forwards, and backwards with the rows without a distance last."""
-    whole = order.slice(range(order.total), descending=False).tolist()
+    whole = order.slice(0, order.total).tolist()
     backwards = whole[:count][::-1] + whole[count:][::-1]
     for descending, expected in ((False, whole), (True, backwards)):
         for first in range(0, len(whole), limit):
-            span = range(first, min(first + limit, len(whole)))
-            assert order.slice(span, descending=descending).tolist() == expected[first : first + limit]
+            take = order.descending if descending else order.slice
+            assert take(first, min(first + limit, len(whole))).tolist() == expected[first : first + limit]
 
 
 def test_rows_with_two_decimals_in_range_are_located() -> None:
@@ -260,8 +260,7 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Coordinates, ten
     for order in (listed, dense):
         check_order(order, rows.tolist(), points, near)
         check_pages(order, sum(row in points for row in rows.tolist()), 7)
-    every = range(len(rows))
-    assert listed.slice(every, descending=False).tolist() == dense.slice(every, descending=False).tolist()
+    assert listed.slice(0, len(rows)).tolist() == dense.slice(0, len(rows)).tolist()
 
 
 @pytest.fixture
@@ -288,11 +287,10 @@ def test_the_nearest_by_blocks_are_those_of_the_whole_order(
         by_blocks, listed = DistanceOrder(built, near, found), DistanceOrder(whole, near, found).listed()
         check_pages(by_blocks, sum(row in points and (found is None or bool(mask[row])) for row in range(len(mask))), 5)
         for stop in (1, 3, 20, 70):
-            span = range(stop)
-            assert by_blocks.slice(span, descending=False).tolist() == listed.slice(span, descending=False).tolist()
+            assert by_blocks.slice(0, stop).tolist() == listed.slice(0, stop).tolist()
         nearest = by_blocks.nearest(5)
         assert nearest is not None
-        assert nearest.rows.tolist() == listed.slice(range(len(nearest.rows)), descending=False).tolist()
+        assert nearest.rows.tolist() == listed.slice(0, len(nearest.rows)).tolist()
 
 
 def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Locations]) -> None:
@@ -302,7 +300,7 @@ def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Loc
     assert found is not None
     places, _ = found
     assert 3 <= len(places) <= 8
-    assert far.slice(range(3), descending=False).tolist() == far.listed().slice(range(3), descending=False).tolist()
+    assert far.slice(0, 3).tolist() == far.listed().slice(0, 3).tolist()
 
 
 @given(st.integers(0, 5), ANYWHERE, st.sampled_from([30, 70, 600]))
@@ -323,9 +321,9 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Coordinates) ->
     order = DistanceOrder(built, near)
     far, apart = [row for row in range(4000) if row % 4 < 2], [row for row in range(4000) if row % 4 == 2]
     nearest_first = [*apart, *far] if near == (-45, -45) else [*far, *apart]
-    assert order.slice(range(3000), descending=False).tolist() == nearest_first
+    assert order.slice(0, 3000).tolist() == nearest_first
     for first in range(0, 4000, 50):
-        page = order.slice(range(first, first + 50), descending=False)
+        page = order.slice(first, first + 50)
         assert page.tolist() == [*nearest_first, *range(3, 4000, 4)][first : first + 50]
 
 
@@ -341,8 +339,8 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
         order_rows(built, Coordinates(0, 0), rows),
         DistanceOrder(built, Coordinates(0, 0), by_place(built, rows >= 0)),
     ):
-        assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
-        assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
+        assert order.slice(0, len(texts)).tolist() == rows.tolist()
+        assert order.descending(0, len(texts)).tolist() == rows.tolist()[::-1]
 
 
 @cache
@@ -368,9 +366,9 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: tuple[flo
     order = DistanceOrder(built, near, by_place(built, mask))
     for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):
         for limit in (1, 20):
-            span = range(first, min(first + limit, len(rows)))
-            assert order.slice(span, descending=False).tolist() == expected[first : first + limit]
-            assert order.slice(span, descending=True).tolist() == expected[::-1][first : first + limit]
+            stop = min(first + limit, len(rows))
+            assert order.slice(first, stop).tolist() == expected[first : first + limit]
+            assert order.descending(first, stop).tolist() == expected[::-1][first : first + limit]
 
 
 def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,6 +379,6 @@ def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatc
         return box_around(point, radius)
 
     monkeypatch.setattr(distance_order, "box_around", box)
-    assert DistanceOrder(built, Coordinates(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
-    assert DistanceOrder(built, Coordinates(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Coordinates(45, 135)).slice(0, 3).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Coordinates(45.1, 135)).slice(0, 3).tolist() == [0, 1, 2]
     assert len(tried) < 40

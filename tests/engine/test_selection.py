@@ -56,13 +56,14 @@ def test_a_bitmap_has_the_pages_of_the_list_of_its_rows(
             (scanned.marked(), ranked),
             (renumbered(bitmap, order, non_null), ranked),
         ):
-            listed = RowList(order[where], int(np.count_nonzero(where[:non_null])))
-            assert selected.total == listed.total
-            span = range(min(start, listed.total), min(start + limit, listed.total))
-            assert selected.between(span.start, span.stop).tolist() == listed.rows[span.start : span.stop].tolist()
-            for descending in (False, True):
-                page = selected.slice(span, descending=descending)
-                assert page.tolist() == listed.slice(span, descending=descending).tolist()
+            valued, rows = int(np.count_nonzero(where[:non_null])), order[where].tolist()
+            listed = RowList(order[where], valued, len(rows))
+            first, stop = min(start, len(rows)), min(start + limit, len(rows))
+            backwards = rows[:valued][::-1] + rows[valued:][::-1]
+            for each in (listed, selected):
+                assert each.total == len(rows)
+                assert each.slice(first, stop).tolist() == rows[first:stop]
+                assert each.descending(first, stop).tolist() == backwards[first:stop]
 
 
 @given(MASKS)

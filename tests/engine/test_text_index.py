@@ -32,13 +32,13 @@ def build(records: Sequence[Sequence[str]]) -> TextIndex:
 def rows(index: TextIndex, terms: Sequence[Term]) -> list[int]:
     """Return the rows that match all terms, which are the same in each of the ways to find them."""
     first, *others = map(index.match, terms)
-    found, mask = first.rows(), first.mask()
+    found, bitmap = first.rows(), first.bitmap()
     assert found.dtype == np.int32
-    assert found.tolist() == mask.nonzero()[0].tolist() == bit_positions(first.bitmap()).tolist()
+    assert found.tolist() == bit_positions(bitmap).tolist()
     for match in others:
-        found, mask = found[match.matches(found)], mask & match.mask()
+        found, bitmap = found[match.matches(found)], bitmap & match.bitmap()
     listed: list[int] = found.tolist()
-    assert listed == mask.nonzero()[0].tolist()
+    assert listed == bit_positions(bitmap).tolist()
     return listed
 
 

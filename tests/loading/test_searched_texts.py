@@ -31,7 +31,7 @@ def loaded(folder: Path, stores: list[dict[str, object]], companies: list[dict[s
 
 def found(table: Table, search: str, key: str) -> set[str]:
     selection = select(table, Criteria(terms=parse_terms(search)), CREATED_AT)
-    rows = selection.slice(range(selection.total), descending=False).tolist()
+    rows = selection.slice(0, selection.total).tolist()
     return {msgspec.json.decode(table.row(row))[key] for row in rows}
 
 

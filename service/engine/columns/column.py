@@ -19,13 +19,13 @@ def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.in
     Each is copied with what follows it, as wide as the longest, and the next one is then written over the surplus:
     NumPy assigns items in the order of their indices.
     """
-    width, stops = int(lengths.max()), lengths.cumsum()
+    width, stops = int(np.maximum.reduce(lengths)), lengths.cumsum()
     total = int(stops[-1])
-    if not 0 < width * len(starts) <= _MAX_COPIED * total or int(starts.max()) + width > len(data):
+    if not 0 < width * len(starts) <= _MAX_COPIED * total or int(np.maximum.reduce(starts)) + width > len(data):
         return None
     # Reading one byte of each first lets the processor wait for all of them at once.
     np.frombuffer(data, np.uint8).take(starts)
-    item, joined = np.dtype((np.void, width)), np.empty(total + width, np.uint8)
+    item, joined = np.dtype(f"V{width}"), np.empty(total + width, np.uint8)
     source = np.ndarray((len(data) - width + 1,), item, data, strides=(1,))
     target = np.ndarray((total + 1,), item, joined.data, strides=(1,))
     target[stops - lengths] = source[starts]
@@ -34,10 +34,10 @@ def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.in
 
 def expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
     """Return the integers of ranges, one range after the other."""
-    if (lengths == 1).all():
+    if np.logical_and.reduce(lengths == 1):
         return starts
     ends = lengths.cumsum(dtype=np.int64)
-    integers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    integers: NDArray[np.int64] = np.arange(ends[-1]) + (starts - ends + lengths).repeat(lengths)
     return integers
 
 
@@ -94,9 +94,9 @@ class StringArray:
         offsets = self.offsets[start : stop + 1]
         return StringArray(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
 
-    def view(self, index: int) -> memoryview:
-        """Return a string as a view of the buffer."""
-        return self.data[self._offsets[index] : self._offsets[index + 1]]
+    def view(self, index: int, *, without: int = 0) -> memoryview:
+        """Return a string as a view of the buffer, without its last bytes."""
+        return self.data[self._offsets[index] : self._offsets[index + 1] - without]
 
     def find(self, string: bytes) -> int | None:
         """Return the index of a string, or None; the strings must be sorted and distinct."""
@@ -132,7 +132,7 @@ class StringArray:
         if len(indices) == 0:
             return []
         first, last = int(indices[0]), int(indices[-1])
-        if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
+        if last - first + 1 == len(indices) and np.logical_and.reduce(indices[1:] - indices[:-1] == 1):
             return [self.data[self._offsets[first] : self._offsets[last + 1]]]
         data, wide = self.data, indices.astype(np.intp)
         starts, stops = self._starts.take(wide), self._stops.take(wide)
@@ -153,15 +153,15 @@ class StringArray:
         lines[ends - 1] = _LINE_END
         return lines.data
 
-    def parts(self, indices: NDArray[_Index], size: int) -> Iterator[NDArray[_Index]]:
-        """Yield the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
+    def parts(self, indices: NDArray[_Index], size: int) -> list[NDArray[_Index]]:
+        """Return the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
         wide = indices.astype(np.intp)
         ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
-        start, before = 0, 0
-        while start < len(indices):
-            stop = max(int(ends.searchsorted(before + size, "right")), start + 1)
-            yield indices[start:stop]
-            start, before = stop, int(ends[stop - 1])
+        bounds, before = [0], 0
+        while bounds[-1] < len(indices):
+            bounds.append(max(int(ends.searchsorted(before + size, "right")), bounds[-1] + 1))
+            before = int(ends[bounds[-1] - 1])
+        return list(map(indices.__getitem__, map(slice, bounds, bounds[1:])))
 
     def views(self, indices: NDArray[np.integer], *, without: int) -> list[memoryview]:
         """Return the strings at some indices, in that order, each as a view without its last bytes."""

@@ -1,6 +1,6 @@
 """Bitmaps, and the rows that a query selects, in an order."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import count as numbers_from
 from typing import Final
@@ -105,7 +105,7 @@ _MOST_LOOKED: Final = 1 << 16
 _LOOKED_PART: Final = 16  # or, of more, this part of all rows
 
 
-class Selection(ABC):
+class Selection:
     """Selected rows in ascending order: by the value of the sort field, ties by row, null values last.
 
     total           their number
@@ -119,22 +119,16 @@ class Selection(ABC):
         self.total, self.non_null_count, self.nbytes = total, non_null_count, _OVERHEAD + nbytes
 
     @abstractmethod
-    def between(self, start: int, stop: int) -> Rows:
+    def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another, none if the first is not less."""
 
-    def slice(self, span: range, *, descending: bool) -> Rows:
-        """Return the rows at the positions in `span`.
-
-        Descending order reverses the rows with a value, then the rows without one.
-        """
-        if not descending:
-            return self.between(span.start, span.stop)
+    def descending(self, start: int, stop: int) -> Rows:
+        """Return the same of descending order, which reverses the rows with a value, then the rows without one."""
         middle, total = self.non_null_count, self.total
-        first = self.between(max(middle - span.stop, 0), max(middle - span.start, 0))[::-1]
-        if span.stop <= middle:
+        first = self.slice(max(middle - stop, 0), max(middle - start, 0))[::-1]
+        if stop <= middle:
             return first
-        last = self.between(middle + total - span.stop, middle + total - max(span.start, middle))[::-1]
-        return np.concatenate((first, last))
+        return np.concatenate((first, self.slice(middle + total - stop, middle + total - max(start, middle))[::-1]))
 
 
 class RowList(Selection):
@@ -145,17 +139,15 @@ class RowList(Selection):
 
     __slots__ = ("metres", "rows")
 
-    def __init__(
-        self, rows: Rows, non_null_count: int, *, total: int | None = None, metres: Sequence[float] = ()
-    ) -> None:
-        super().__init__(len(rows) if total is None else total, non_null_count, rows.nbytes)
+    def __init__(self, rows: Rows, non_null_count: int, total: int, metres: Sequence[float] = ()) -> None:
         self.rows, self.metres = rows, metres
+        self.total, self.non_null_count, self.nbytes = total, non_null_count, _OVERHEAD + rows.nbytes
 
     def reaches(self, stop: int | None) -> bool:
         """Return whether it has all rows up to a position, or all in any order if that is None."""
         return len(self.rows) == self.total or (stop is not None and stop <= len(self.rows))
 
-    def between(self, start: int, stop: int) -> Rows:
+    def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another."""
         return self.rows[start:stop]
 
@@ -193,7 +185,7 @@ class RowBitmap(Selection):
         hits, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
         return hits[start - before : stop - before] + (first << _WORD_SHIFT)
 
-    def between(self, start: int, stop: int) -> Rows:
+    def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one rank to another."""
         return self._order.take(self.positions(start, stop))
 
@@ -218,25 +210,26 @@ class ScannedRows(Selection):
             self._marked = renumbered(self._bitmap, self._order, self._valued_count)
         return self._marked
 
-    def between(self, start: int, stop: int) -> Rows:
-        """Return the rows from one position to another, however far that is."""
-        return self.marked().between(start, stop)
+    def slice(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another."""
+        rows = self._scanned(start, stop, self._order[: self._valued_count], self._order[self._valued_count :])
+        return self.marked().slice(start, stop) if rows is None else rows
 
-    def slice(self, span: range, *, descending: bool) -> Rows:
-        """Return the rows at the positions in `span`."""
-        rows = self._scanned(span, descending=descending) if self._marked is None else None
-        return self.marked().slice(span, descending=descending) if rows is None else rows
-
-    def _scanned(self, span: range, *, descending: bool) -> Rows | None:
-        """Return the rows at the positions in `span`, None if too many others would have to be looked through."""
+    def descending(self, start: int, stop: int) -> Rows:
+        """Return the same of descending order."""
         valued, nulls = self._order[: self._valued_count], self._order[self._valued_count :]
-        parts = (valued[::-1], nulls[::-1]) if descending else (valued, nulls)
-        if span.stop <= self.total - span.start:
-            rows = self._first(parts, span.stop)
-            return None if rows is None else rows[span.start : span.stop]
-        first, last = parts
-        rows = self._first((last[::-1], first[::-1]), self.total - span.start)
-        return None if rows is None else rows[self.total - span.stop : self.total - span.start][::-1]
+        rows = self._scanned(start, stop, valued[::-1], nulls[::-1])
+        return self.marked().descending(start, stop) if rows is None else rows
+
+    def _scanned(self, start: int, stop: int, *parts: Rows) -> Rows | None:
+        """Return the rows at some positions in parts of the order, None if too many would have to be looked through."""
+        if self._marked is not None:
+            return None
+        if stop <= self.total - start:
+            rows = self._first(parts, stop)
+            return None if rows is None else rows[start:stop]
+        rows = self._first((part[::-1] for part in reversed(parts)), self.total - start)
+        return None if rows is None else rows[self.total - stop : self.total - start][::-1]
 
     def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
         """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""

@@ -31,7 +31,9 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
-        return np.sort(self._rows())
+        rows = self._rows()
+        rows.sort()
+        return rows
 
     def matches(self, rows: Rows) -> Mask:
         """Return for each of some rows whether it is inside."""

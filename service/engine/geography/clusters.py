@@ -68,7 +68,8 @@ def cluster(locations: Locations, matches: RowList | RowBitmap | None, zoom: int
         rows = z_order.order[: z_order.count]
         return _arranged(locations, _cells(z_order.codes, rows, z_order.totals, z_order.starts(zoom)), zoom)
     if isinstance(matches, RowList):
-        positions: Positions | Rows = np.sort(z_order.positions.take(matches.rows))
+        positions = z_order.positions.take(matches.rows)
+        positions.sort()
         return _arranged(locations, _cells_at(z_order, positions[: positions.searchsorted(z_order.count)], zoom), zoom)
     large = min(zoom, z_order.large_zoom)
     starts, counts = _occupied(z_order, matches, large)
@@ -95,9 +96,9 @@ def _cells_at(z_order: ZOrder, positions: Positions | Rows, zoom: int) -> _Occup
 
 def _cells(codes: MortonCodes, rows: Rows, before: tuple[Totals, Totals], starts: Positions) -> _OccupiedCells:
     """Return the cells of rows, given where they start and the totals of coordinates before each row."""
-    bounds = np.append(starts, len(rows))
-    latitudes, longitudes = (np.diff(each.take(bounds)) for each in before)
-    return _OccupiedCells(codes.take(starts), np.diff(bounds), rows.take(starts), latitudes, longitudes)
+    bounds = np.concatenate((starts, (len(rows),)))
+    counts, latitudes, longitudes = [each[1:] - each[:-1] for each in (bounds, *[each.take(bounds) for each in before])]
+    return _OccupiedCells(codes.take(starts), counts, rows.take(starts), latitudes, longitudes)
 
 
 def _cells_of_runs(z_order: ZOrder, matches: RowBitmap, starts: Positions, counts: _Integers) -> _OccupiedCells:

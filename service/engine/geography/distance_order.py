@@ -56,7 +56,7 @@ class DistanceOrder(Selection):
         self._locations, self._point, self._matches = locations, point, matches
         super().__init__(total, self._located, 0)
 
-    def between(self, start: int, stop: int) -> Rows:
+    def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one rank to another."""
         near, others = _NO_ROWS, range(max(start, self._located), stop)
         if located := range(start, min(stop, self._located)):
@@ -75,12 +75,13 @@ class DistanceOrder(Selection):
         """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
         positions, chords = self._all()
         near, _ = _by_distance(self._locations.order.take(positions), chords)
-        return RowList(np.concatenate((near, self._in_places(range(self._located, self.total)))), self._located)
+        others = self._in_places(range(self._located, self.total))
+        return RowList(np.concatenate((near, others)), self._located, self.total)
 
     def _in_places(self, ranks: range) -> Rows:
         """Return the rows of some ranks in the order of their places."""
         if self._matches is not None:
-            return self._matches.between(ranks.start, ranks.stop)
+            return self._matches.slice(ranks.start, ranks.stop)
         return self._locations.order[ranks.start : ranks.stop]
 
     def _all(self) -> tuple[Positions, Floats]:
@@ -188,12 +189,12 @@ def _nearest_rows(rows: Rows, chords: Floats, total: int) -> RowList:
 
     `chords` are those of the located rows, which come first.
     """
-    return RowList(rows, len(chords), total=total, metres=rounded_metres(chords[:_WITH_DISTANCE]).tolist())
+    return RowList(rows, len(chords), total, rounded_metres(chords[:_WITH_DISTANCE]).tolist())
 
 
 def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
     """Return rows by chord, ties by row, and the chords."""
-    order = np.argsort(chords)
+    order = chords.argsort()
     ascending = chords.take(order)
     same = ascending[1:] == ascending[:-1]
     if same.any():  # sorting by two keys takes several times as long: only ties need it

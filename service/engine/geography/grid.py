@@ -17,9 +17,10 @@ _Degrees = TypeVar("_Degrees", float, Floats)
 EARTH_RADIUS: Final = 6_371_008.8  # metres
 _QUARTER: Final = 90  # degrees
 _HALF: Final = 2 * _QUARTER
-_TERMS: Final = range(9, -1, -1)
-_SINE: Final = [(-1) ** term / math.factorial(2 * term + 1) for term in _TERMS]
-_COSINE: Final = [(-1) ** term / math.factorial(2 * term) for term in _TERMS]
+# The coefficients of the series of sine and cosine, the highest powers first.
+_SERIES: Final = [
+    ((-1) ** term / math.factorial(2 * term + 1), (-1) ** term / math.factorial(2 * term)) for term in range(9, -1, -1)
+]
 _MARGIN: Final = 1e-5  # degrees; far above the rounding errors of the box around a circle
 
 
@@ -41,18 +42,12 @@ def sine_cosine(degrees: _Degrees) -> tuple[_Degrees, _Degrees]:
     quarters = (degrees + _QUARTER / 2) // _QUARTER
     angle = (degrees - quarters * _QUARTER) * (math.pi / _HALF)
     square = angle * angle
-    sine = angle * polynomial(_SINE, square)
-    cosine = polynomial(_COSINE, square)
+    sine = cosine = 0 * square
+    for of_sine, of_cosine in _SERIES:
+        sine, cosine = sine * square + of_sine, cosine * square + of_cosine
+    sine = angle * sine
     turned_sine, turned_cosine = quarters * (2 - abs(quarters)), 1 - abs(quarters)  # exact: -1, 0 or 1
     return sine * turned_cosine + cosine * turned_sine, cosine * turned_cosine - sine * turned_sine
-
-
-def polynomial(coefficients: list[float], at: _Degrees) -> _Degrees:
-    """Return the value of a polynomial, whose coefficients begin with that of the highest power."""
-    total = 0 * at
-    for coefficient in coefficients:
-        total = total * at + coefficient
-    return total
 
 
 def squared_chord(radius: float) -> float:
@@ -140,7 +135,7 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
     @property
     def count(self) -> int:
         """The number of positions."""
-        return int((self.stops - self.starts).sum())
+        return int(np.add.reduce(self.stops - self.starts))
 
     def positions(self) -> Positions:
         """Return the positions one by one."""

@@ -143,7 +143,8 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
         positions = self.positions.take(rows)
         located = positions < self.count
-        metres: list[float | None] = rounded_metres(self.squared_chords(point, positions[located])).tolist()
+        chords = squared_chords(point, self.points.take(positions[located], axis=0))
+        metres: list[float | None] = rounded_metres(chords).tolist()
         if len(metres) == len(rows):
             return metres
         rest = iter(metres)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.geography.grid import Floats, polynomial, sine_cosine
+from service.engine.geography.grid import Floats, sine_cosine
 from service.model.coordinates import MAX_ZOOM
 
 CellNumbers = NDArray[np.uint64]
@@ -86,7 +86,11 @@ def _logarithm(numbers: Floats) -> Floats:
     small = mantissas < _ROOT
     mantissas, exponents = np.where(small, 2 * mantissas, mantissas), exponents - small
     ratio = (mantissas - 1) / (mantissas + 1)
-    logarithms: Floats = ratio * polynomial(_LOGARITHM, ratio * ratio) + exponents * _LN_2
+    square = ratio * ratio
+    total = 0 * square
+    for coefficient in _LOGARITHM:
+        total = total * square + coefficient
+    logarithms: Floats = ratio * total + exponents * _LN_2
     return logarithms
 
 
@@ -180,7 +184,7 @@ def fixed(degrees: Floats) -> Fixed:
 def totals(units: Fixed | Totals) -> Totals:
     """Return the sum of the units before each position, and of all: the sum of a run is the difference of two."""
     found = np.zeros(len(units) + 1, np.int64)
-    np.cumsum(units, out=found[1:])
+    units.cumsum(out=found[1:])
     return found
 
 
