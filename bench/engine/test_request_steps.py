@@ -73,8 +73,8 @@ def _sort(pipeline: Pipeline, _: Loopback) -> Prepare:
         query = target.parse()
         found = select(pipeline.dataset.stores, query.criteria, query.sort_by)
         first = (query.page_num - 1) * query.limit
-        span = range(first, min(first + query.limit, found.total))
-        return partial(found.slice, span, descending=query.descending)
+        take = found.descending if query.descending else found.slice
+        return partial(take, first, min(first + query.limit, found.total))
 
     return prepare
 
