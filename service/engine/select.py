@@ -111,7 +111,7 @@ def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
     every = table.all_rows[table.order_by]
     valued = len(rows) if every.non_null_count == every.total else int(rows.searchsorted(every.non_null_count))
-    return RowList(rows, valued, len(rows))
+    return RowList(rows, valued)
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:
@@ -128,7 +128,7 @@ def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selec
         both = codes.astype(np.int64) << _ROW_BITS | rows
         both.sort()
         rows, codes = (both & _ROW_MASK).astype(np.int32), (both >> _ROW_BITS).astype(codes.dtype)
-    return RowList(rows, int(codes.searchsorted(len(column.starts) - 1)), len(rows))
+    return RowList(rows, int(codes.searchsorted(len(column.starts) - 1)))
 
 
 # What is made in one step: of most rows that is a millisecond, in any format.

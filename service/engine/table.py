@@ -72,7 +72,7 @@ class Table:
         self.order_by, self.key = order_by, key
         self.least_many = least_dense(len(self))
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)
-        self.all_rows = {name: RowList(each.order, each.non_null_count, len(self)) for name, each in columns.items()}
+        self.all_rows = {name: RowList(each.order, each.non_null_count) for name, each in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
         self.nearest = BoundedCache[tuple[Criteria, Coordinates], RowList](_NEAREST_BYTES)
         self.matches = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_MATCHES_BYTES, least))

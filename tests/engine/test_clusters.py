@@ -50,7 +50,7 @@ def bitmap_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
 
 
 def list_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
-    return cluster(places, RowList(np.array(rows, np.int32), len(rows), len(rows)), zoom)
+    return cluster(places, RowList(np.array(rows, np.int32), len(rows)), zoom)
 
 
 def all_of(places: Locations, rows: list[int], zoom: int) -> Clusters:

@@ -88,7 +88,7 @@ def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
     rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder(Spools()).build(length)
     table = Table(rows, {}, order_by="a", key="b", text=text)
-    everything = RowList(np.broadcast_to(np.int32(0), length), length, length)
+    everything = RowList(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put((ALL_ROWS, str(number)), everything, 4 * length)
     assert [number for number in range(5) if table.selections.get((ALL_ROWS, str(number)))] == [1, 2, 3, 4]

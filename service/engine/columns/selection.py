@@ -139,9 +139,10 @@ class RowList(Selection):
 
     __slots__ = ("metres", "rows")
 
-    def __init__(self, rows: Rows, non_null_count: int, total: int, metres: Sequence[float] = ()) -> None:
+    def __init__(self, rows: Rows, non_null_count: int, total: int | None = None, metres: Sequence[float] = ()) -> None:
         self.rows, self.metres = rows, metres
-        self.total, self.non_null_count, self.nbytes = total, non_null_count, _OVERHEAD + rows.nbytes
+        self.total = len(rows) if total is None else total
+        self.non_null_count, self.nbytes = non_null_count, _OVERHEAD + rows.nbytes
 
     def reaches(self, stop: int | None) -> bool:
         """Return whether it has all rows up to a position, or all in any order if that is None."""

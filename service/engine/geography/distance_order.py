@@ -76,7 +76,7 @@ class DistanceOrder(Selection):
         positions, chords = self._all()
         near, _ = _by_distance(self._locations.order.take(positions), chords)
         others = self._in_places(range(self._located, self.total))
-        return RowList(np.concatenate((near, others)), self._located, self.total)
+        return RowList(np.concatenate((near, others)), self._located)
 
     def _in_places(self, ranks: range) -> Rows:
         """Return the rows of some ranks in the order of their places."""
