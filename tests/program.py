@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import PIPE
 from tempfile import gettempdir
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -55,9 +55,14 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run the program to its end, in a new Python where a setting is for that, such as PYTHONPATH."""
+    return run_into(PIPE, *arguments, **settings)
+
+
+def run_into(stdout: int | IO[str], *arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the program to its end, as `run` does, with a standard output."""
     command = [*PROGRAM, *map(str, arguments)]
     start = subprocess.Popen if any(name.startswith("PYTHON") for name in settings) else Warm
-    with start(command, stdout=PIPE, stderr=PIPE, text=True, env=environment(settings)) as process:
+    with start(command, stdout=stdout, stderr=PIPE, text=True, env=environment(settings)) as process:
         try:
             printed = process.communicate(timeout=SECONDS)
         finally:

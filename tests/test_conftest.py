@@ -52,7 +52,8 @@ def test_each_run_tries_the_same_examples(profile: str) -> None:
 @pytest.mark.process
 def test_a_failure_of_a_random_example_says_how_to_repeat_it(tmp_path: Path) -> None:
     (tmp_path / "test_numbers.py").write_text(PROPERTY)
-    options = ("-p", "tests.conftest", "-p", "no:cacheprovider", "--hypothesis-profile=random", "--hypothesis-seed=1")
+    plugins = ("-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:schemathesis")
+    options = (*plugins, "--hypothesis-profile=random", "--hypothesis-seed=1")
     command = [sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), *options, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=ROOT)
     assert ended.returncode == 1, ended.stdout

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from service.commands import main
 from service.loading.dataset import load
 from tests.directory import store, write_directory
-from tests.program import PROGRAM, SECONDS, run, run_here, usage
+from tests.program import SECONDS, run, run_here, run_into, usage
 from tests.zip_archives import zipped
 
 
@@ -250,11 +250,8 @@ def test_a_folder_name_that_is_not_utf_8_appears_in_the_json_report(tmp_path: Pa
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["check {}", "--help"])
 def test_a_full_output_device_exits_with_1_without_a_traceback(valid: Path, command: str) -> None:
-    arguments = command.format(valid).split()
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS
-        )
+        ended = run_into(full, *command.format(valid).split())
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
 

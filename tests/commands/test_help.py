@@ -1,13 +1,13 @@
 """`store-directory help`."""
 
 import os
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.program import PROGRAM, SECONDS, environment, run_here, usage
+from tests.warm import Warm
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(file.stem for file in DOCS.glob("*.md") if file.name != "README.md")
@@ -52,7 +52,7 @@ def test_an_unknown_page_is_a_usage_error_that_names_the_nearest(page: str, what
 def test_a_page_is_shown_by_the_pager_on_a_terminal() -> None:
     leader, follower = os.openpty()
     command = [*PROGRAM, "help", "glossary"]
-    with subprocess.Popen(
+    with Warm(
         command, stdin=follower, stdout=follower, stderr=follower, env=environment({"PAGER": "sed s/^/paged:/"})
     ) as process:
         os.close(follower)

@@ -14,7 +14,7 @@ import pytest
 from service.access.api_key import new_key
 from service.commands.serve import serve, warn_about_keys
 from service.settings import Settings
-from tests.program import PROGRAM, SECONDS, environment, run, run_here, serving, usage
+from tests.program import run, run_here, run_into, serving, usage
 from tests.run.generations import Generation
 
 KEY = r"sd_[0-9A-Za-z]{49}"
@@ -135,10 +135,7 @@ def test_a_damaged_file_exits_with_1_and_a_message_and_is_not_changed(
 @pytest.mark.process
 def test_a_key_that_cannot_be_printed_exits_with_1_and_advice_to_revoke_it(file: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [*PROGRAM, "keys", "new", "--key-file", str(file), "--name", "shop"]
-        ended = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False, env=environment({})
-        )
+        ended = run_into(full, "keys", "new", "--key-file", file, "--name", "shop")
     assert ended.returncode == 1
     assert "could not be printed, so revoke shop" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -244,7 +244,7 @@ def body():
 
 coding = CODINGS[int(sys.argv[1])]
 assert 240 << 10 < len(next(body())) <= 256 << 10
-once, count = started(), 16
+once, count = started(), 50
 before = anonymous()
 kept = [started() for _ in range(count)]
 print((anonymous() - before) // count, coding.part_encoder_bytes)
