@@ -14,12 +14,10 @@ from service.reading.batch import BATCH_SIZE
 from service.spool import MEMORY, Spools
 from tests.directory import company as acme, store as shop, write_directory
 from tests.loading.data_files import (
-    COMPANIES_FILE,
     STORE_FIELDS,
     as_csv,
     as_json,
     as_lines,
-    load_files,
     load_stores,
     packed,
     rows,
@@ -50,24 +48,15 @@ CONTENTS = st.one_of(
 def test_no_file_content_raises_an_exception(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
     with TemporaryDirectory() as folder:
         loaded = load_stores(Path(folder), packed(content, name) if pack else content, name)
-
     refused = [error for error in loaded.report.errors if error.code == "file"]
     assert (loaded.dataset is None) == bool(refused)
     assert len(refused) <= 1
-
-
-@given(st.one_of(st.binary(max_size=99), st.lists(PIECES | st.just(b'"files":'), max_size=9).map(b"".join)))
-def test_no_manifest_content_raises_an_exception(content: bytes) -> None:
-    with TemporaryDirectory() as folder:
-        files = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b"", "manifest.json": content}
-        assert load_files(Path(folder), files).dataset is None
 
 
 def test_every_step_reports_progress(tmp_path: Path) -> None:
     load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(6 * BATCH_SIZE)), "stores.jsonl")
     reported: list[tuple[str, int, int]] = []
     load(tmp_path, progress=lambda step, done, total: reported.append((step, done, total)))
-
     assert {step for step, *_ in reported} == {
         "Reading companies.csv",
         "Reading stores.jsonl",
@@ -127,5 +116,4 @@ def test_many_records_load_in_the_default_order(tmp_path: Path) -> None:
     records = [store(f"s{number}", created_at=f"20{number % 90 + 10}-01-01") for number in range(3 * BATCH_SIZE)]
     expected = sorted(records, key=lambda record: (str(record["created_at"]), str(record["store_id"])))
     loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
-
     assert [row.split(b'"')[3].decode() for row in rows(loaded)] == [record["store_id"] for record in expected]

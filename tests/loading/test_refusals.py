@@ -73,27 +73,23 @@ def test_an_invalid_file_is_refused_with_its_line(
 
 def test_a_lone_surrogate_refuses_the_file_even_next_to_a_wrong_type(tmp_path: Path) -> None:
     text = b'[{"store_id": 1, "unknown": "\\udc00"}]'
-
     assert "surrogate" in refusal(load_stores(tmp_path, text, "stores.json")).why
     assert "surrogate" in refusal(load_stores(tmp_path, text[1:-1], "stores.jsonl")).why
 
 
 def test_an_empty_json_lines_file_is_an_empty_dataset(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, b"", "companies.ndjson")
-
     assert (rows(loaded), rows(loaded, "companies")) == ([], [])
 
 
 def test_a_csv_header_without_records_and_an_empty_array_are_empty_datasets(tmp_path: Path) -> None:
     loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
-
     assert (rows(loaded), loaded.report.errors) == ([], [])
 
 
 def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
     stores = as_csv([store(city=""), store("s2", company_id="c2", parent_company_id="c9")], STORE_FIELDS)
     loaded = load_files(tmp_path, {"companies.json": b'[{"company_id": ""}', "stores.csv": stores})
-
     assert loaded.dataset is None
     assert [(error.file, error.code) for error in loaded.report.errors] == [
         ("companies.json", "file"),
@@ -106,19 +102,16 @@ def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_pat
 
 def test_two_refused_files_are_two_errors(tmp_path: Path) -> None:
     errors = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.errors
-
     assert [(error.code, error.file) for error in errors] == [("file", "companies.csv"), ("file", "stores.json")]
 
 
 def test_a_cell_may_have_any_length(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)], STORE_FIELDS))
-
     assert loaded.report.errors == []
 
 
 def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:
     deep = RECORD[:-1] + b', "unknown": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n"
-
     assert "deep" in refusal(load_stores(tmp_path, b"[" + deep + b"]", "stores.json")).why
     assert "deep" in refusal(load_stores(tmp_path, deep, "stores.jsonl")).why
 

@@ -36,7 +36,6 @@ def wrong(number: int) -> Record:
 def test_the_first_warnings_of_each_code_and_field_are_listed_and_all_are_counted(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv(map(wrong, range(MANY)), STORE_FIELDS))
     listed = [(each.code, each.field, each.record) for each in loaded.report.warnings]
-
     assert loaded.report.errors == []
     assert loaded.warning_counts == {"number": 2 * MANY, "placeholder": 3}
     for field in ("latitude", "longitude"):

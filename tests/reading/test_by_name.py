@@ -70,9 +70,7 @@ def test_names_are_exact_in_csv_if_those_of_all_required_columns_are(
     loaded = load_stores(tmp_path / "loaded", as_csv(records, [*REQUIRED, *others]).replace(b",", delimiter))
     strict = load_stores(tmp_path / "strict", as_csv([store()], REQUIRED))
     assert rows(loaded) == rows(strict)
-    assert [(warning.code, warning.field) for warning in loaded.report.warnings] == [
-        ("unused", name) for name in others
-    ]
+    assert [(each.code, each.field) for each in loaded.report.warnings] == [("unused", name) for name in others]
 
 
 def test_missing_columns_are_refused_at_the_line_of_the_names() -> None:

@@ -45,7 +45,6 @@ def test_a_missing_folder_is_one_error(tmp_path: Path) -> None:
 def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-
     assert refusal(load(tmp_path / "file")).file.endswith("file")
     assert refusal(load(tmp_path / "circle")).file.endswith("circle")
 
@@ -54,7 +53,6 @@ def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path:
 def test_the_error_for_another_file_lists_what_a_dataset_is(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(STORES_FILE)
     error = refusal(load(tmp_path / name))
-
     assert error.file == str(tmp_path / name)
     assert error.why == (
         "the file name has no known extension: a data set is a folder with stores and companies, "
@@ -73,7 +71,6 @@ def test_the_error_for_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str) 
 def test_the_error_for_a_missing_file_lists_its_possible_names(tmp_path: Path, kind: str) -> None:
     others = {name: content for name, content in BOTH.items() if not name.startswith(kind)}
     error = refusal(load_files(tmp_path, others | {"readme.txt": b""}))
-
     assert error.file == kind
     assert f"{kind}.csv" in error.why
 
@@ -86,14 +83,12 @@ def test_a_pipe_is_refused_without_blocking(tmp_path: Path) -> None:
     (tmp_path / "companies.csv").mkdir()
     os.mkfifo(tmp_path / "stores.csv")
     (tmp_path / "other").mkdir()
-
     assert [error.file for error in load(tmp_path).report.errors] == ["companies.csv", "stores.csv"]
 
 
 def test_a_dangling_link_is_refused(tmp_path: Path) -> None:
     load_files(tmp_path, {"companies.csv": COMPANIES_FILE})
     (tmp_path / "stores.csv").symlink_to(tmp_path / "gone")
-
     assert refusal(load(tmp_path)).file == "stores.csv"
 
 
@@ -102,14 +97,12 @@ def test_a_mounted_volume_is_read_from_the_folder_that_its_link_resolves_to(tmp_
     (tmp_path / "..data").symlink_to("..new")
     for name in BOTH:  # the links of another moment, as between two reads while the volume changes
         (tmp_path / name).symlink_to(Path("..old") / name)
-
     assert len(rows(load(tmp_path))) == 1
 
 
 def test_a_link_to_the_folder_is_followed(tmp_path: Path) -> None:
     load_files(tmp_path / "real", BOTH)
     (tmp_path / "link").symlink_to("real")
-
     assert len(rows(load(tmp_path / "link"))) == 1
 
 
@@ -258,10 +251,8 @@ def test_a_misnamed_file_is_named_with_what_to_do(tmp_path: Path, name: str) -> 
 
 
 def test_a_singular_name_is_recognized(tmp_path: Path) -> None:
-    assert (
-        "found 'company.csv': the name must be companies.csv"
-        in refusal(load_companies(tmp_path, b"", "company.csv")).why
-    )
+    why = refusal(load_companies(tmp_path, b"", "company.csv")).why
+    assert "found 'company.csv': the name must be companies.csv" in why
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -58,7 +58,6 @@ def test_several_files_load_like_one_whatever_their_formats_and_orders_of_column
     several = load_files(tmp_path / "several", COMPANIES | PARTS | {"mapping.toml": SEVERAL})
     assert version(several) == version(one)
     assert several.report == one.report
-
     plain = {name.removesuffix(".gz"): content for name, content in PARTS.items()}
     plain["stores-2.csv"] = as_csv([TWO], REQUIRED)
     (tmp_path / "stores.zip").write_bytes(zipped({f"data/{name}": each for name, each in (COMPANIES | plain).items()}))
@@ -106,7 +105,6 @@ def test_errors_and_warnings_name_their_files_in_order(tmp_path: Path) -> None:
     }
     loaded = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
     assert [each.file for each in loaded.report.errors if each.code == "file"] == ["stores-2.csv"]
-
     files["stores-2.csv"] += b",2"
     loaded = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
     located = [each for each in found(loaded) if each[1] != "stores"]

@@ -240,7 +240,6 @@ def test_a_table_is_read_as_written(
     first_line = f"sep={dialect['delimiter']}{dialect['lineterminator']}" if said else ""
     stored = (first_line + text.getvalue()).encode(encoding)
     file = open_csv(plain_text(stored, None, encoding), finds=lambda names: list(names) == ["a", "b", "c,;|"])
-
     batches = list(file.batches(["c,;|", "a"]))
     kept = [row for row in table if any(row)]
     assert [cell for batch in batches for cell in batch.columns["a"]] == [row[0] for row in kept]

@@ -169,7 +169,6 @@ def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: 
     records = [spread(number) for number in range(3_000)]
     content = as_lines(records) if name.endswith("jsonl") else b"[" + b"\n,".join(map(as_json, records)) + b"]"
     loaded = load_stores(tmp_path, content, name)
-
     assert unused(loaded) == [
         (1, "Zip", "not a field, so it is ignored (3,000 records); did you mean postal_code?"),
         (8, "é", "not a field, so it is ignored (3 records)"),
@@ -182,7 +181,6 @@ def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: 
 def test_members_of_invalid_records_are_counted(tmp_path: Path) -> None:
     records: list[object] = [store("s1", name=[5], more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
-
     assert [(error.code, error.record, error.field) for error in loaded.report.errors] == [
         ("type", 1, "name"), ("type", 2, None), ("missing", 3, "city")
     ]  # fmt: skip
@@ -195,7 +193,6 @@ def test_the_number_of_warned_names_is_limited_and_all_records_are_read(tmp_path
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
     assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
     assert (len(rows(loaded)), [error.line for error in loaded.report.errors]) == (len(names) - 1, [10])
-
     loaded = load_stores(tmp_path, as_csv([store()], [*REQUIRED, *names]))
     assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
 

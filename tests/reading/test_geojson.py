@@ -191,10 +191,9 @@ def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path) -> None
 def test_properties_that_are_no_fields_are_warned_about_with_their_first_line(tmp_path: Path) -> None:
     features = [as_json(feature(store("s1"))), as_json(feature(store("s2", zip="1", tags={"a": 1, "b": 2}), id=5))]
     loaded = load_stores(tmp_path, collection(features), "stores.geojson")
-    assert [(each.line, each.field, each.why) for each in loaded.report.warnings] == [
-        (3, "zip", "not a field, so it is ignored (1 record); did you mean postal_code?"),
-        (3, "tags", "not a field, so it is ignored (1 record)"),
-    ]
+    ignored = "not a field, so it is ignored (1 record)"
+    found = [(each.line, each.field, each.why) for each in loaded.report.warnings]
+    assert found == [(3, "zip", f"{ignored}; did you mean postal_code?"), (3, "tags", ignored)]
 
 
 @pytest.mark.parametrize(

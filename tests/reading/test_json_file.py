@@ -190,9 +190,8 @@ def test_the_error_in_json_lines_names_the_member(tmp_path: Path) -> None:
 
 def test_json_lines_under_the_name_of_json_are_detected(tmp_path: Path) -> None:
     lines = as_json(store("s1")) + b"\n" + as_json(store("s2")) + b"\n"
-    assert why(tmp_path, lines).endswith(
-        "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
-    )
+    hint = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
+    assert why(tmp_path, lines).endswith(hint)
 
 
 def test_a_long_name_is_truncated(tmp_path: Path) -> None:

@@ -46,13 +46,11 @@ def test_the_records_around_malformed_ones_are_read_with_their_lines(forms: list
             bad.append(first)
         text += form.format(number) + "\n"
         line += 1 + form.count("\n")
-
     assert ids(text.replace("\n", end)) == (good, lines, bad)
 
 
 def test_a_quote_that_is_never_closed_costs_one_record() -> None:
     text = HEADER + "s1,c1,a,b,c\n" + 's2,c1,"Joe,b,c\n' + "s3,c1,a,b,c\n" * 3_000
-
     good, lines, bad = ids(text)
     assert (len(good), lines[:2], lines[-1], bad) == (3_001, [2, 4], 3_003, [3])
 
@@ -87,7 +85,6 @@ def test_lines_within_a_quote_are_read_as_if_each_was_parsed_to_the_end(
         assert len(read.rows) <= size
         why = [read.malformed.get(index, "") for index in range(len(read.rows))]
         found += zip(read.lines, read.rows, (each.partition("CSV: ")[2].partition(";")[0] for each in why), strict=True)
-
     expected = list(parsed_again_from_each_line(list(io.StringIO(text, newline=""))))
     assert found == expected
     assert stream.unclosed == max(
@@ -97,7 +94,6 @@ def test_lines_within_a_quote_are_read_as_if_each_was_parsed_to_the_end(
 
 def test_records_are_read_in_full_batches_however_many_are_malformed() -> None:
     text = HEADER + ("s1,c1,a,b,c\n" + BAD[0] + "\n") * 2_000
-
     sizes = [len(batch.numbers) + len(batch.unreadable) for batch in open_csv(text.encode()).batches(["city"])]
     assert sizes == [BATCH_SIZE] * 3 + [4_000 - 3 * BATCH_SIZE]
 
@@ -105,7 +101,6 @@ def test_records_are_read_in_full_batches_however_many_are_malformed() -> None:
 def test_a_malformed_record_is_reported_with_its_line_and_what_to_do(tmp_path: Path) -> None:
     text = HEADER + "s1,c1,1 Elm St,Ada,CA\n\n" + 's2,c1,"1 Elm" St,Ada,CA\n' + "s3,c1,1 Elm St,Ada,CA,?\ns4,c1,a,b,c\n"
     loaded = load_stores(tmp_path, text.encode())
-
     assert len(rows(loaded)) == 2
     assert (loaded.report.totals.skipped, loaded.report.totals.stores) == (2, 2)
     assert accept(loaded, InvalidRecords.SKIP) is loaded.dataset

@@ -172,7 +172,6 @@ def test_options_read_what_a_naive_reader_reads(records: Sequence[Sequence[str]]
     )
     lines = ["title"] * skipped + [",".join(record) for record in records] + ["end,"]
     file = open_csv("".join(f"{line}\n" for line in lines).encode(), options=options)
-
     found: list[tuple[int | None, Mapping[str, object]]] = []
     for batch in file.batches(["x", "y"]):
         assert not batch.unreadable
