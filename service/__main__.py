@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from contextlib import suppress
 from typing import Final
 
 # Imports create many objects but no reference cycles, yet collecting took a tenth of the start-up time. A page of
@@ -20,6 +21,15 @@ def main() -> None:
         sys.exit(130)  # the shells' exit code for SIGINT
     except OSError as error:
         sys.exit(f"Error: {error.strerror or error}")
+    finally:
+        _drop_unprinted()
+
+
+def _drop_unprinted() -> None:
+    """Drop what could not be printed, an error by then: at its exit Python would try again, and exit with 120."""
+    with suppress(OSError):
+        if sys.stdout is not None:  # standard output may be closed
+            sys.stdout.close()
 
 
 if __name__ == "__main__":

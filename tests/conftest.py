@@ -16,6 +16,8 @@ from hypothesis.internal.constants_ast import Constants
 # The service and the tests do next to no linear algebra; the threads that numpy starts for it cost each process of the
 # suite, those that tests start too, a tenth of a second.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# Images of containers set it, which hides errors of an output that is buffered.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
 # Each run tries the same: a test that fails has a cause in what was changed.

@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 from service import __version__
 from service.baking.baked_file import FORMAT
 from service.commands import main
-from tests.warm import Warm
+from tests.warm import AUTHORITY, Warm
 
 PROGRAM = (sys.executable, "-m", "service")
 # When a test that hangs is ended: a machine may be slow, and no test depends on how slow.
@@ -45,12 +45,12 @@ def eventually(look: Callable[[], _Found]) -> _Found:
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """Return this process's environment with only these settings of the service, without the user's cache.
 
-    It has no certificates either: aiohttp reads all of the system's on import, a tenth of a start, and no test needs
-    one.
+    It trusts one authority: aiohttp reads all of the system's on import, a tenth of a start. Clients of object stores
+    need one, even for http.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith("STORE_DIRECTORY_")}
     cache = Path(gettempdir()) / "store-directory-tests"
-    return {**others, "SSL_CERT_FILE": os.devnull, "XDG_CACHE_HOME": str(cache), **settings}
+    return {**others, "SSL_CERT_FILE": str(AUTHORITY), "XDG_CACHE_HOME": str(cache), **settings}
 
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -22,6 +22,7 @@ import click
 
 from service.commands import main
 
+AUTHORITY: Final = Path(__file__).with_name("authority.pem")
 _ROOT: Final = Path(__file__).parents[1]
 _LARGEST: Final = 1 << 20
 _PR_SET_CHILD_SUBREAPER: Final = 36  # prctl(2)
@@ -60,7 +61,7 @@ def _parent() -> socket.socket:
     process = subprocess.Popen(
         command,
         cwd=_ROOT,
-        env={**unset, "SSL_CERT_FILE": os.devnull, "OPENBLAS_NUM_THREADS": "1"},
+        env={**unset, "SSL_CERT_FILE": str(AUTHORITY), "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=[theirs.fileno()],

@@ -22,7 +22,7 @@ from service.settings import SECTIONS
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
-from tests.program import SECONDS, Running, environment, run, run_here, serving, started, usage
+from tests.program import SECONDS, Running, environment, eventually, run, run_here, serving, started, usage
 from tests.run.generations import Generation
 
 
@@ -172,7 +172,7 @@ def test_invalid_skip_serves_the_dataset_without_its_invalid_records(configured:
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
     assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1
-    assert "skipped 1 invalid record" in configured.log.read_text()
+    assert eventually(lambda: "skipped 1 invalid record" in configured.log.read_text())
 
 
 @pytest.mark.process

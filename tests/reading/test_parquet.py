@@ -310,7 +310,7 @@ def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(WHOLE)
     program = (
         "import sys; from pathlib import Path; from service.reading.formats.parquet_file import ParquetFile\n"
-        f"file = ParquetFile(Path({str(tmp_path / 'file')!r}).read_bytes()); print(); sys.stdin.read()"
+        f"file = ParquetFile(Path({str(tmp_path / 'file')!r}).read_bytes()); print(flush=True); sys.stdin.read()"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
