@@ -84,13 +84,15 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
     write_file(path, arrays, known, durable=durable)
 
 
-def load_baked(path: Path, *, checked: bool = False, signature: Signature | None = None) -> Dataset:
+def load_baked(
+    path: Path, *, checked: bool = False, signature: Signature | None = None, progress: Progress = silent
+) -> Dataset:
     """Map a baked data set and check every byte of it, unless it was `checked` before; see `read_baked`.
 
     Raises `Rejected`.
     """
     try:
-        return read_baked(path, checked=checked, signature=signature)
+        return read_baked(path, checked=checked, signature=signature, progress=progress)
     except DamagedFile as damage:
         why = f"{damage}; {damage.remedy}"
     except OSError as error:

@@ -13,7 +13,10 @@ from service.access.api_key import redacted
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 # The module of each command. Importing all of them would take half a second.
 _MODULES: Final[dict[str, Any]] = {
-    **{name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake", "export", "help", "probe")},
+    **{
+        name: name
+        for name in ("serve", "keys", "check", "mapping", "sample", "bake", "export", "diff", "help", "probe")
+    },
     "verify": "bake",
 }
 

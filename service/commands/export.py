@@ -76,7 +76,7 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
         raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
     settings = make_settings(values)
     with data_errors(data, file), local_file(file) as local:
-        dataset = _load(data, settings, Spools(local.absolute().parent))
+        dataset = load_local(data, settings, Spools(local.absolute().parent))
         served = dataset.schema.of(kind)
         parsed = _parse(served, ending, query)
         count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
@@ -95,12 +95,13 @@ def _parse(resource: Resource, ending: str, query: str) -> Query:
         raise click.UsageError(f"--query: {why}") from error
 
 
-def _load(data: Path, settings: Settings, spools: Spools) -> Dataset:
-    if is_baked(data):
-        with setting_errors("mapping"):
-            check_unread(settings.read_options)
-        return load_baked(data)
+def load_local(data: Path, settings: Settings, spools: Spools) -> Dataset:
+    """Load a baked file, or data files. Raises `Rejected`, and a usage error for options of data files."""
     with shown_progress() as progress:
+        if is_baked(data):
+            with setting_errors("mapping"):
+                check_unread(settings.read_options)
+            return load_baked(data, progress=progress)
         loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
     return accept(loaded, settings.invalid)
 

@@ -70,6 +70,12 @@ def check_unread(options: ReadOptions) -> None:
         raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
 
 
+def holds_baked(data: str) -> bool:
+    """Return whether the value of `--data` is a baked file, or a URL that is not that of a folder."""
+    url = _URL.fullmatch(data)
+    return _folder(url) is None if url else is_baked(Path(data))
+
+
 def is_baked(path: Path) -> bool:
     """Return whether a file is a baked one: by its first bytes, or because its name is not that of a data file."""
     if not is_file(path):

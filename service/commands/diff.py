@@ -1,0 +1,154 @@
+"""`store-directory diff`: what differs between two data sets."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeAlias
+
+import click
+import msgspec
+from msgspec import Raw
+from msgspec.structs import fields, replace
+
+from service.baking.baked_file import load_baked
+from service.commands.errors import data_errors, dataset_error
+from service.commands.export import load_local
+from service.commands.options import SETTINGS, make_settings, setting_errors
+from service.dataset import Dataset, Rejected
+from service.engine.table import ROW_END, Table
+from service.model.records import ATTRIBUTES, COMPANIES, STORES, Resource
+from service.publishing.choice import check_unread, choose_source, holds_baked
+from service.publishing.source import Unavailable
+from service.server.log import shown_progress
+from service.settings import Settings
+from service.spool import Spools
+
+# "added", "removed" or "changed"; the row as JSON, the old one of a removed record; the old row of a changed one.
+Change: TypeAlias = tuple[str, bytes, bytes]
+
+_ERROR: Final = 2
+_ROWS: Final = 4096  # read at once
+_KINDS: Final = ("added", "removed", "changed")
+_LINE: Final = b'{"resource":"%b","change":"%b","record":%b%b}\n'
+_BEFORE: Final = b',"before":%b'
+_DECODE: Final = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "invalid")])
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--summary", is_flag=True, help="Print only how many records differ.")
+@click.pass_context
+def diff(context: click.Context, /, old: str, new: str, *, summary: bool, **values: Any) -> None:
+    """Print the records that differ between the data sets in OLD and NEW, each as a line of JSON.
+
+    Both are what `serve --data` takes: a folder, a data file, a zip archive, a baked file or a URL. Records are
+    compared as they are served; companies come first, each by identifier. Standard error has the numbers. Exit with 0
+    if nothing differs, 1 if something does, and 2 after an error.
+    """
+    try:
+        counts = _compare(_load_both(old, new, make_settings(values)), summary=summary)
+    except click.ClickException as error:
+        vars(error).update(exit_code=_ERROR)  # of the class, for type checkers
+        raise
+    for name, numbers in counts.items():
+        click.echo(f"{name}: {', '.join(f'{number:,} {kind}' for kind, number in numbers.items())}", err=True)
+    context.exit(any(numbers[kind] for numbers in counts.values() for kind in _KINDS))
+
+
+def _load_both(old: str, new: str, settings: Settings) -> list[Dataset]:
+    if holds_baked(old) and holds_baked(new):
+        with setting_errors("mapping"):
+            check_unread(settings.read_options)
+    unread = replace(settings, mapping="", encoding="")
+    return [_load(data, unread if holds_baked(data) else settings) for data in (old, new)]
+
+
+def _load(data: str, settings: Settings) -> Dataset:
+    if "://" not in data:
+        with data_errors(Path(data)):
+            return load_local(Path(data), settings, Spools())
+    with TemporaryDirectory() as folder, shown_progress() as progress:
+        file = Path(folder, "fetched.baked")
+        try:
+            source = choose_source(data, settings, Path(folder, "cache"))
+            asyncio.run(source.fetch(file, known="", check=lambda _: None, progress=progress))
+            return load_baked(file, checked=True)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        except Unavailable as error:
+            raise click.ClickException(str(error)) from error
+        except Rejected as rejected:
+            raise dataset_error(source.name, rejected) from rejected
+
+
+def _compare(datasets: list[Dataset], *, summary: bool) -> dict[str, Counter[str]]:
+    """Print the changes, unless only their numbers matter; return these by resource and kind."""
+    counts = {}
+    try:
+        for resource in (COMPANIES, STORES):
+            old, new = (getattr(dataset, resource.name) for dataset in datasets)
+            numbers = counts[resource.name] = Counter(dict.fromkeys(_KINDS, 0))
+            for kind, row, before in changes(old, new, resource):
+                numbers[kind] += 1
+                if not summary:
+                    sys.stdout.buffer.write(_LINE % (resource.name.encode(), kind.encode(), row, before))
+            numbers["unchanged"] = len(old) - numbers["removed"] - numbers["changed"]
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # click ends the program without a message
+    except OSError as error:
+        raise click.ClickException(f"the lines cannot be written: {error.strerror}") from error
+    return counts
+
+
+def changes(old: Table, new: Table, resource: Resource) -> Iterator[Change]:
+    """Yield the changes from one table to another, by identifier, with the JSON of what was before in the line."""
+    names = [*(field.name for field in fields(resource.record)), ATTRIBUTES]
+    for kind, row, before in _merged(_by_identifier(old), _by_identifier(new)):
+        if kind != "changed":
+            yield kind, row, b""
+        elif differing := _differing(_DECODE(before), _DECODE(row), names):
+            yield kind, row, _BEFORE % msgspec.json.encode(differing)
+
+
+_Rows: TypeAlias = Iterator[tuple[bytes, bytes]]
+
+
+def _by_identifier(table: Table) -> _Rows:
+    """Yield the identifier and the row of each record, by identifier."""
+    column = table.columns[table.key]
+    for start in range(0, len(table), _ROWS):
+        rows = table.rows.views(column.order[start : start + _ROWS], without=len(ROW_END))
+        if column.values is not None:
+            yield from zip(column.values.part(start, start + _ROWS), map(bytes, rows), strict=True)
+
+
+def _merged(olds: _Rows, news: _Rows) -> Iterator[Change]:
+    """Yield the changes of rows, without those that are equal."""
+    old, new = next(olds, None), next(news, None)
+    while old or new:
+        if old and (new is None or old[0] < new[0]):
+            yield "removed", old[1], b""
+            old = next(olds, None)
+        elif new and (old is None or new[0] < old[0]):
+            yield "added", new[1], b""
+            new = next(news, None)
+        elif old and new:
+            if old[1] != new[1]:
+                yield "changed", new[1], old[1]
+            old, new = next(olds, None), next(news, None)
+
+
+def _differing(old: Mapping[str, Raw], new: Mapping[str, Raw], names: list[str]) -> dict[str, Any]:
+    """Return the old values of the members that differ, in order; of the attributes those that differ."""
+    before: dict[str, Any] = {name: old.get(name) for name in names if old.get(name) != new.get(name)}
+    if ATTRIBUTES in before and ATTRIBUTES in old and ATTRIBUTES in new:
+        were, are = _DECODE(old[ATTRIBUTES]), _DECODE(new[ATTRIBUTES])
+        before[ATTRIBUTES] = _differing(were, are, [*dict.fromkeys((*are, *were))])
+        if not before[ATTRIBUTES]:  # they are declared in another order
+            del before[ATTRIBUTES]
+    return before
