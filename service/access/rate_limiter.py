@@ -161,19 +161,22 @@ class RateLimiter:
         self._connections = asyncio.Semaphore(MAX_CONCURRENT)
         self._probe_at: float | None = None  # when the store is probed next; None while it works
 
-    async def take(self, name: str, rate: Rate) -> RateDecision:
-        """Decide about a request of a key; wait only if the rate store must decide."""
+    def decide(self, name: str, rate: Rate) -> RateDecision | None:
+        """Decide about a request of a key at once; None if the rate store must decide."""
         if self._store is None:
             return self._memory.take(name, rate)
-        probes = self._probe_at is not None
         if self._probe_at is None:
-            if refusal := self._store.refusal(name, rate):
-                return refusal
-        elif monotonic() < self._probe_at:
-            return self._decide_locally(name, rate)
-        else:
+            return self._store.refusal(name, rate)
+        return self._decide_locally(name, rate) if monotonic() < self._probe_at else None
+
+    async def take(self, name: str, rate: Rate) -> RateDecision:
+        """Decide about a request of a key, by the rate store if it must, in a task."""
+        decided = self.decide(name, rate)
+        if decided is not None or self._store is None:
+            return decided or self._memory.take(name, rate)
+        probes = self._probe_at is not None
+        if probes:
             self._probe_at = monotonic() + self._probe_seconds
-        await asyncio.sleep(0)  # a request that has not waited before has no task, which a timeout needs
         try:
             async with asyncio.timeout(self._queue_seconds):
                 await self._connections.acquire()

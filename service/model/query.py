@@ -146,6 +146,8 @@ class QueryParser:
                 given[name].append(value)
             else:
                 given[name] = [value]
+        if not given and not self._required and not (strict and unknown):
+            return _EVERYTHING, unknown
         filters, values, errors = self._parse(given)
         if errors or (strict and unknown):
             names = unknown if strict else ()
@@ -187,6 +189,7 @@ class QueryParser:
         return filters, values, invalid
 
 
+_EVERYTHING: Final = Query()
 _NULL: Final = "null"
 _REPEATED: Final = InvalidValue("multiple_values", "Input should be given once")
 _MISSING: Final = InvalidValue("missing", "Field required")

@@ -8,7 +8,6 @@ import pytest
 
 from service.access.rate_limiter import MAX_CONCURRENT, RateLimiter, RedisLimiter
 from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
-from service.web.connections.scheduling import resume
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, responding, silent
 from tests.access.redis_rate_limiter import redis_rate_limiter, take_concurrently
 
@@ -47,28 +46,6 @@ async def test_without_a_store_no_decision_is_awaited() -> None:
     (decision,) = await take_concurrently(limiter, "a", RATE, 1)
     assert decision.done()
     await limiter.close()
-
-
-@pytest.mark.process
-async def test_a_decision_of_the_store_may_begin_without_a_task() -> None:
-    """As it does in the callback that received a request; there `asyncio.timeout` raises RuntimeError."""
-    loop, decisions = asyncio.get_running_loop(), list[RateDecision]()
-    begun: asyncio.Future[object] = loop.create_future()
-    async with Fake(deciding(PASSES)).serving() as fake, limiting(fake.url, [], seconds=60) as limiter:
-
-        async def decide() -> None:
-            decisions.append(await limiter.take("a", RATE))
-
-        def begin() -> None:
-            try:
-                begun.set_result(coroutine.send(None))
-            except RuntimeError as error:
-                begun.set_exception(error)
-
-        coroutine = decide()
-        loop.call_soon(begin)
-        await resume(coroutine, await begun)
-    assert [each.remaining for each in decisions] == [2]
 
 
 @pytest.mark.process

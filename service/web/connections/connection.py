@@ -4,9 +4,8 @@ import asyncio
 import logging
 import socket
 from collections import deque
-from collections.abc import Coroutine
 from struct import pack
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
@@ -27,12 +26,13 @@ from service.web.connections.limits import (
 )
 from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.scheduling import Turns, resume
+from service.web.connections.scheduling import Turns
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split
 from service.web.pipeline.app import FILES_SHARE, App
 from service.web.pipeline.counters import Event
+from service.web.pipeline.response_cache import Waiting
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
@@ -369,26 +369,16 @@ class Connection(asyncio.BufferedProtocol):
         try:
             response = self._server.app(request)
             if not isinstance(response, Response):
-                self._wait(request, response)
+                self._task = self._server.loop.create_task(self._answer(request, response))
                 return
             pieces = self._encode(response, request.method, request.version)
         except Exception:  # noqa: BLE001 - as in `_answer`
             pieces = self._unexpected()
         self._send(pieces)
 
-    def _wait(self, request: Request, coming: Coroutine[Any, Any, Response]) -> None:
-        """Run a coroutine to its end if it does not wait after all, else in a task."""
-        coroutine = self._answer(request, coming)
+    async def _answer(self, request: Request, waiting: Waiting[Response]) -> None:
         try:
-            pending = coroutine.send(None)
-        except StopIteration:
-            self._task = None
-        else:
-            self._task = self._server.loop.create_task(resume(coroutine, pending))
-
-    async def _answer(self, request: Request, coming: Coroutine[Any, Any, Response]) -> None:
-        try:
-            pieces = self._encode(await coming, request.method, request.version)
+            pieces = self._encode(await waiting(), request.method, request.version)
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             pieces = self._unexpected()
         self._send(pieces)

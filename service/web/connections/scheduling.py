@@ -1,8 +1,8 @@
-"""Scheduling on the event loop: turns of connections; coroutines run eagerly, with a task only if they wait."""
+"""Scheduling on the event loop: turns of connections."""
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 
 class Waiting(Protocol):
@@ -50,39 +50,3 @@ class Turns:
         finally:
             if self._waiting:
                 self._schedule()
-
-
-EagerCoroutine = Coroutine[Any, None, None]
-
-
-async def resume(coroutine: EagerCoroutine, pending: object) -> None:
-    """Continue an eager coroutine, which waits for `pending`, in a task.
-
-    Python 3.12 has eager tasks for this. Until it waits, the coroutine has no current task, which `asyncio.timeout`
-    needs: code that uses one waits before.
-    """
-    continuation = _Continuation(coroutine, pending)
-    del pending  # as in `_taken`
-    await continuation
-
-
-class _Continuation:
-    def __init__(self, coroutine: EagerCoroutine, pending: object) -> None:
-        self._coroutine, self._pending = coroutine, pending
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        try:
-            while True:
-                try:
-                    sent = yield self._taken()
-                except BaseException as error:  # noqa: BLE001 - the task's cancellation is the coroutine's
-                    self._pending = self._coroutine.throw(error)
-                else:
-                    self._pending = self._coroutine.send(sent)
-        except StopIteration:
-            return
-
-    def _taken(self) -> object:
-        """Return what the task waits for; without the reference, an error in it and the task are no cycle."""
-        pending, self._pending = self._pending, None
-        return pending

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import hdrs
 
@@ -33,7 +33,7 @@ from service.web.http.response import Answer, Response, error_answer
 from service.web.pipeline.auth import Authenticate, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache
+from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache, Waiting
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
@@ -76,8 +76,8 @@ class App:
         self.memory_used = 0.0
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
-    def __call__(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        """Answer a request at once, or return the coroutine of a response that has to wait.
+    def __call__(self, request: Request) -> Response | Waiting[Response]:
+        """Answer a request at once, or return what waits for its response.
 
         Neither raises anything but the cancellation of the request.
         """
@@ -93,11 +93,11 @@ class App:
             return self._failed(exchange, error, started)
         if isinstance(answer, Answer):
             return self._respond(exchange, answer, started)
-        return self._later(exchange, answer, started)
+        return partial(self._later, exchange, answer, started)
 
-    async def _later(self, exchange: Exchange, coming: Coroutine[Any, Any, Answer], started: float) -> Response:
+    async def _later(self, exchange: Exchange, waiting: Waiting[Answer], started: float) -> Response:
         try:
-            answer = await coming
+            answer = await waiting()
         except asyncio.CancelledError:
             self._ended(exchange, Answer((), status=ABANDONED), started)
             raise
@@ -159,8 +159,8 @@ class App:
 
     def _answer(
         self, request: Request, route: Route | None, segment: str, exchange: Exchange
-    ) -> Answer | Coroutine[Any, Any, Answer]:
-        """Take the steps from a request to its answer, or to the coroutine of one that waits. Raises `RequestError`."""
+    ) -> Answer | Waiting[Answer]:
+        """Take the steps from a request to its answer, or to what waits for it. Raises `RequestError`."""
         fields = request.fields
         if request.error is not None:
             raise request.error
@@ -173,21 +173,21 @@ class App:
         if not route.protected:
             return self._cache.answer(route, segment, request)
         exchange.principal = principal = self._authenticate(fields)
-        key_name = principal.name if self._needs_key else None
+        answer = partial(self._cache.answer, route, segment, request, principal.name if self._needs_key else None)
         if principal.rate is not None:
-            return self._limited(
-                principal.rate, exchange, partial(self._cache.answer, route, segment, request, key_name)
-            )
-        return self._cache.answer(route, segment, request, key_name)
+            lines = self._rate_limits.check(principal.name, principal.rate)
+            if lines is None:
+                return partial(self._limited, principal.name, principal.rate, exchange, answer)
+            exchange.rate_limit = lines
+        return answer()
 
     async def _limited(
-        self, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Coroutine[Any, Any, Answer]]
+        self, name: str, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Waiting[Answer]]
     ) -> Answer:
-        """Return an answer, once the rate limit of a key allows its request."""
-        name = "" if exchange.principal is None else exchange.principal.name
-        exchange.rate_limit = await self._rate_limits.check(name, rate)
+        """Return an answer, once the store of rate limits allows a request of a key."""
+        exchange.rate_limit = await self._rate_limits.wait(name, rate)
         made = answer()
-        return made if isinstance(made, Answer) else await made
+        return made if isinstance(made, Answer) else await made()
 
     def _within_memory(self, answer: Answer, fields: RequestFields) -> Answer:
         """Return an answer, or an error if connections hold too much memory for it, which they may hold as well."""

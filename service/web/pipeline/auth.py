@@ -53,9 +53,19 @@ class RateLimits:
         self._count = count
         self._send_fields = send_fields
 
-    async def check(self, name: str, rate: Rate) -> HeaderLines:
-        """Check a request; return the header fields of its response. Raises `TooManyRequests`, which has them."""
-        decision = await self._limiter.take(name, rate)
+    def check(self, name: str, rate: Rate) -> HeaderLines | None:
+        """Check a request; return the header fields of its response, None if it has to `wait`.
+
+        Raises `TooManyRequests`, which has them.
+        """
+        decision = self._limiter.decide(name, rate)
+        return None if decision is None else self._lines(rate, decision)
+
+    async def wait(self, name: str, rate: Rate) -> HeaderLines:
+        """Check a request, as `check` does, by the store of rate limits."""
+        return self._lines(rate, await self._limiter.take(name, rate))
+
+    def _lines(self, rate: Rate, decision: RateDecision) -> HeaderLines:
         fields = _fields(rate, decision) if self._send_fields else {}
         if not decision.allowed:
             self._count(Event.RATE_REFUSED)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from aiohttp import hdrs
 
@@ -43,6 +43,11 @@ _Key: TypeAlias = bytes
 _Cache: TypeAlias = BoundedCache[_Key, Representation]
 
 
+# Waits for a result that is not there at once.
+_Result = TypeVar("_Result")
+Waiting: TypeAlias = Callable[[], Coroutine[Any, Any, _Result]]
+
+
 class ResponseCache:
     """Makes answers by the plans of routes, and caches those of the current snapshot."""
 
@@ -55,8 +60,8 @@ class ResponseCache:
 
     def answer(
         self, route: ResourceRoute, segment: str, request: Request, key_name: str | None = None
-    ) -> Answer | Coroutine[Any, Any, Answer]:
-        """Return the answer to a request to a route, or the coroutine of one that has to wait. Raises `RequestError`.
+    ) -> Answer | Waiting[Answer]:
+        """Return the answer to a request to a route, or what waits for it. Raises `RequestError`.
 
         `key_name` is the name of the client's key, if there are any.
         """
@@ -82,7 +87,7 @@ class ResponseCache:
         coding = fields.codings[0]
         if made is None or (coding is not IDENTITY and made.length > INLINE_BYTES):
             keep = partial(self._keep, cache, key, snapshot, plan)
-            return self._wait(plan, fields, made or make, key_name, keep)
+            return partial(self._wait, plan, fields, made or make, key_name, keep)
         if made.status == _OK:
             if coding is not IDENTITY:
                 coding = plan.coding(made, fields.codings)

@@ -4,6 +4,7 @@ import asyncio
 import re
 import socket
 import struct
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, Event
 from service.web.pipeline.observer import Observer
+from service.web.pipeline.response_cache import Waiting
 from tests.web.live import DEFAULTS
 
 LIMITS = Limits()
@@ -41,11 +43,18 @@ class GatedApp(App):
         self.gate.set()
         self.called = asyncio.Event()
 
-    async def __call__(self, request: Request) -> Response:
+    def __call__(self, request: Request) -> Response | Waiting[Response]:
         self.called.set()
+        return self.respond(request) if self.gate.is_set() else partial(self._wait, request)
+
+    def respond(self, request: Request) -> Response | Waiting[Response]:
+        """Answer a request behind the gate."""
+        return super().__call__(request)
+
+    async def _wait(self, request: Request) -> Response:
         await self.gate.wait()
-        response = super().__call__(request)
-        return response if isinstance(response, Response) else await response
+        response = self.respond(request)
+        return response if isinstance(response, Response) else await response()
 
 
 class Wire(asyncio.Transport):

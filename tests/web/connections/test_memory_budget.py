@@ -157,7 +157,7 @@ class PageApp(GatedApp):
         super().__init__()
         self.body = body
 
-    async def __call__(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
+    def respond(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
         return Response(Answer((self.body,)), authenticated=True)
 
 

@@ -31,8 +31,7 @@ class StreamApp(GatedApp):
         self.made = self.closed = 0
         self.ended: list[int] = []
 
-    async def __call__(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
-        await self.gate.wait()
+    def respond(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
         stream = Stream(self._make(), self._nbytes)
         stream.ended = lambda: self.ended.append(stream.sent)
         return Response(Answer((), stream=stream), authenticated=True)

@@ -112,10 +112,9 @@ class RecordingApp(App):
         self.__dict__.update(make_site(SnapshotHolder(), authentication([KEY]), DEFAULTS).public.__dict__)
         self.answered: list[bool] = []
 
-    async def __call__(self, request: Request) -> Response:
+    def __call__(self, request: Request) -> Response:
         response = super().__call__(request)
-        if not isinstance(response, Response):
-            response = await response
+        assert isinstance(response, Response)
         self.answered.append(response.authenticated)
         return response
 
