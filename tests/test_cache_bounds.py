@@ -69,7 +69,6 @@ OF_CONSTANTS = {
 # Those of an application: header lines of origins, and of the last two data sets.
 OF_OBJECTS = {
     "service.web.http.cors",
-    "service.web.endpoints.clusters",
     "service.web.endpoints.resources",
     "service.web.endpoints.whole_results",
 }

@@ -15,10 +15,9 @@ from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
-from service.web.endpoints.clusters import cluster_route
 from service.web.endpoints.documents import document_routes, explorer_routes, start_route
 from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
-from service.web.endpoints.resources import ServedData, record_routes
+from service.web.endpoints.resources import ServedData, cluster_route, record_routes
 from service.web.endpoints.whole_results import whole_result_routes
 from service.web.http.forwarded import parse_trusted_proxies
 from service.web.pipeline.access_log import WriteEntry

@@ -76,37 +76,22 @@ class Routes:
         self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
-        # Parents of a parameter that have no other children.
-        self._parents: Mapping[str, Route] = {
-            f"/{parent}": self._routes[parent, _ANY]
-            for parent, *children in self._routes
-            if children == [_ANY] and [each for each, *rest in self._routes if rest].count(parent) == 1
-        }
 
     def find(self, path: str) -> Match:
         """Return the route of a raw path, and the raw value of its path parameter."""
         match = self._literal.get(path)
         if match is not None:
             return match
-        parent, _, last = path.rpartition("/")
-        route = self._parents.get(parent)
-        if route is not None and last:
-            return route, last
-        return self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
-
-    def _match(self, segments: list[str]) -> Match:
+        segments = path.removeprefix("/").split("/", _MAX_SEGMENTS)
         if len(segments) > _MAX_SEGMENTS or segments == [""]:  # an empty path is not that of /
             return None, ""
-        names = tuple(map(self._name, segments))
+        # Percent-decoded, so that `%2F` is part of a segment, unless one is too long for a name.
+        names = tuple([unquote(each) if "%" in each and len(each) <= self._longest else each for each in segments])
         route = self._routes.get(names)
         if route is not None and _ANY not in names:
             return route, ""
         last = segments[-1]
         return (self._routes.get((*names[:-1], _ANY)) if last else None), last
-
-    def _name(self, segment: str) -> str:
-        """Return a segment percent-decoded, so that `%2F` is part of it, unless it is too long for a name."""
-        return unquote(segment) if len(segment) <= self._longest else segment
 
 
 def _pattern(path: str) -> tuple[Any, ...]:
