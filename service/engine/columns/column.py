@@ -138,7 +138,7 @@ class StringArray:
         starts, stops = self._starts.take(wide), self._stops.take(wide)
         if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
             return [joined]
-        return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+        return list(map(data.__getitem__, map(slice, starts.tolist(), stops.tolist())))
 
     def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
         """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
