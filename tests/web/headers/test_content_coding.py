@@ -257,4 +257,5 @@ def test_an_encoder_of_parts_takes_no_more_memory_than_it_is_counted_as(coding: 
     command = [sys.executable, "-c", HOLDS, str(content_coding.CODINGS.index(coding))]
     printed = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT).stdout
     measured, counted = map(int, printed.split())
-    assert measured <= counted <= 2 * measured
+    # The system counts pages, which the allocator fills more or less.
+    assert measured <= 1.02 * counted <= 2 * measured
