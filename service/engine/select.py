@@ -33,7 +33,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
     if sort_by == table.order_by:
-        return matching_rows(table, criteria, sort_by)
+        return _with_value(table, criteria) or matching_rows(table, criteria, sort_by)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
         matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria)
@@ -90,7 +90,8 @@ def _with_value(table: Table, criteria: Criteria) -> RowList | None:
         return None
     column = table.columns[name]
     code = column.find(keys[0])
-    return _listed(table, column.order[:0] if code is None else column.postings(code))
+    first, last = (0, 0) if code is None else (column.starts[code], column.starts[code + 1])
+    return _listed(table, column.order[first:last])
 
 
 def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
