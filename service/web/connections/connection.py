@@ -5,7 +5,7 @@ import logging
 import socket
 from collections import deque
 from struct import pack
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
@@ -26,15 +26,13 @@ from service.web.connections.limits import (
 )
 from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.scheduling import Turns
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split
 from service.web.pipeline.app import FILES_SHARE, App
 from service.web.pipeline.counters import Event
 from service.web.pipeline.response_cache import Waiting
-
-if TYPE_CHECKING:
-    from service.web.connections.server import Turns
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
@@ -55,8 +53,8 @@ class ConnectionServer(Protocol):
     loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
-    turns: "Turns"
-    streams: "Turns"
+    turns: Turns
+    streams: Turns
     memory: MemoryBudget
 
     def connected(self, connection: "Connection") -> None:

@@ -1,13 +1,11 @@
-"""The server of one listener: accepts connections up to a limit, in turns, checks timeouts, shuts down."""
+"""The server of one listener: accepts connections up to a limit, checks their timeouts, and shuts them down."""
 
 import asyncio
 import logging
 import socket
 import sys
-from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from aiohttp import HttpVersion11, web
 
@@ -15,59 +13,13 @@ from service.model.errors import ServiceUnavailable
 from service.web.connections.connection import Connection
 from service.web.connections.limits import THROTTLE_SECONDS, Limits, LogThrottle, TimeoutSweep, timeouts
 from service.web.connections.memory_budget import MemoryBudget
+from service.web.connections.scheduling import Turns
 from service.web.http.response import Response, error_answer
 from service.web.pipeline.app import App
 from service.web.pipeline.counters import Event
 
 _ANSWER: Final = error_answer(ServiceUnavailable(), ())
 _log = logging.getLogger(__name__)
-
-
-class Waiting(Protocol):
-    """A connection with buffered bytes."""
-
-    def take_turn(self) -> None:
-        """Process at most one buffered request."""
-
-
-class Turns:
-    """The connections of a listener that wait for their turn, first come, first served.
-
-    In each pass of the event loop one of them has its turn, and one more for each request of an authenticated client:
-    of two requests one may be theirs.
-
-    authenticated  requests of authenticated clients in this pass
-    """
-
-    def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Let connections have their turns in calls that the event loop makes soon."""
-        self._call_soon = call_soon
-        self._waiting: deque[Waiting] = deque()
-        self._scheduled = self._postponed = False
-        self.authenticated = 0
-
-    def add(self, connection: Waiting) -> None:
-        """Let a connection have a turn."""
-        self._waiting.append(connection)
-        self._schedule()
-
-    def _schedule(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
-            self._call_soon(self._pass)
-
-    def _pass(self) -> None:
-        self._scheduled = False
-        # The requests of authenticated clients in this pass come first, but not those of the next pass.
-        self._postponed = self.authenticated > 0 and not self._postponed
-        try:
-            if not self._postponed:
-                turns, self.authenticated = 1 + self.authenticated, 0
-                for _ in range(min(turns, len(self._waiting))):
-                    self._waiting.popleft().take_turn()
-        finally:
-            if self._waiting:
-                self._schedule()
 
 
 class ShedConnection(asyncio.Protocol):

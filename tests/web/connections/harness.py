@@ -12,7 +12,7 @@ from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits, LogThrottle, timeouts
 from service.web.connections.memory_budget import MemoryBudget
-from service.web.connections.server import Turns
+from service.web.connections.scheduling import Turns
 from service.web.endpoints.probes import probe_routes
 from service.web.http.request import Request
 from service.web.http.response import Response

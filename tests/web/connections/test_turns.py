@@ -9,7 +9,7 @@ import pytest
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES, Limits, State
-from service.web.connections.server import Turns
+from service.web.connections.scheduling import Turns
 from service.web.http.request import Request
 from service.web.http.response import Response
 from service.web.pipeline.app import App
