@@ -48,9 +48,8 @@ class Stream:
 
     def close(self) -> None:
         """End it: what it holds is released."""
-        if self._pieces is not None:
-            self._pieces, ended, self.ended = None, self.ended, int
-            ended()
+        self._pieces, ended, self.ended = None, self.ended, int
+        ended()
 
 
 def chunk(piece: bytes | memoryview | None) -> Sequence[bytes | memoryview]:

@@ -28,6 +28,15 @@ async def samples(client: Client) -> dict[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_a_metric_has_whether_the_key_file_was_read(
+    snapshots: SnapshotHolder, aiohttp_client: AiohttpClient, *, is_read: bool
+) -> None:
+    site = make_site(snapshots, authentication([KEY]), DEFAULTS, key_file_ok=lambda: is_read)
+    metrics = await samples(await aiohttp_client(ServiceServer(site.public)))
+    assert metrics["store_directory_key_file_success"] == is_read
+
+
 async def test_health_is_200_while_the_data_is_loaded(loading_client: Client) -> None:
     response = await loading_client.get("/health")
     assert (response.status, await response.json()) == (200, {"status": "ok"})
