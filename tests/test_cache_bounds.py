@@ -73,7 +73,7 @@ OF_OBJECTS = {
     "service.web.endpoints.whole_results",
 }
 # Those of the process that compiles data files.
-OF_COMPILING = {"service.reading.columns.dates"}
+OF_COMPILING = {"service.reading.columns.dates", "service.reading.mapping.conversions"}
 FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long
 
 
