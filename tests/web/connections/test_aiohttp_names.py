@@ -65,7 +65,7 @@ def _is_documented(name: str) -> bool:
 
 
 def _is_private(node: ast.Attribute) -> bool:
-    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    own = ast.unparse(node.value) in ("self", "cls", "super()")  # no base of a class is of aiohttp
     private = node.attr.startswith("_") and not node.attr.startswith("__")
     is_documented = ast.unparse(node) == "os._exit" or node.attr == "_replace"  # of named tuples
     return private and not own and not is_documented
