@@ -1,17 +1,24 @@
-"""Files: atomic writes, clones, signatures, and advisory locks (flock), which end with their process."""
+"""Files: atomic writes, clones, decompression, signatures, and advisory locks (flock), which end with their process."""
 
 import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic, sleep
-from typing import BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final
 
 import msgspec
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 @contextmanager
@@ -63,6 +70,84 @@ def clone_file(source: BinaryIO, to: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+# What a file in progress leaves free of a disk, so that it takes no other program its room.
+_RESERVE: Final = 1 << 28  # bytes
+_RESERVE_SHARE: Final = 20  # of a small disk
+
+
+def check_room(descriptor: int, length: int) -> None:
+    """Raise OSError if the disk of an open file has no room for so many bytes more, before filling it."""
+    disk = os.fstatvfs(descriptor)
+    reserve = min(_RESERVE, disk.f_blocks * disk.f_frsize // _RESERVE_SHARE)
+    if length > disk.f_bavail * disk.f_frsize - reserve:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+_PART: Final = 1 << 18  # bytes
+_STORED_PART: Final = 1 << 16
+_WINDOW_LOG: Final = 27  # 128 MiB, what a Zstandard frame may make a decompressor allocate
+# Compressed bytes may exceed what is in them by this, such as by names. More is an endless file of nothing.
+_OVERHEAD: Final = 1 << 20
+_OVERHEAD_SHARE: Final = 16
+_GZIP: Final = "gz"
+_FRAMES: Final[Mapping[str, Callable[[], Any]]] = {
+    _GZIP: lambda: zlib.decompressobj(wbits=31),
+    "zst": lambda: zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}),
+}
+
+
+class CompressionError(Exception):
+    """A compressed file is truncated or damaged."""
+
+
+class Decompressor:
+    """Decompresses a file that arrives in pieces, `gz` or `zst`, of one frame or several, in bounded memory."""
+
+    def __init__(self, compression: str) -> None:
+        self._compression, self._frame = compression, _FRAMES[compression]()
+        self._stored = self._size = 0
+        self._complete = False  # a frame ended with the last piece
+
+    def parts(self, piece: bytes) -> Iterator[bytes]:
+        """Yield what a piece adds, in parts of at most 256 KiB. Raises `CompressionError`."""
+        self._stored += len(piece)
+        more = False
+        while piece or more:
+            if self._complete:
+                if self._compression == _GZIP and not (piece := piece.lstrip(b"\0")):  # padding, as of tapes
+                    return
+                self._frame, self._complete = _FRAMES[self._compression](), False
+            part = self._decompress(piece)
+            self._complete = self._frame.eof
+            piece = self._frame.unused_data if self._complete else getattr(self._frame, "unconsumed_tail", b"")
+            more = len(part) == _PART and not self._complete
+            self._size += len(part)
+            if part:
+                yield part
+        if self._stored > self._size + self._size // _OVERHEAD_SHARE + _OVERHEAD:
+            raise CompressionError("the compressed file is longer than what is in it")
+
+    def _decompress(self, piece: bytes) -> bytes:
+        try:
+            part: bytes = self._frame.decompress(piece, _PART)
+        except (zlib.error, zstd.ZstdError) as error:
+            raise CompressionError(f"the compressed file is damaged: {error}") from None
+        return part
+
+    def end(self) -> None:
+        """Raise `CompressionError` if the file cannot end here."""
+        if not self._complete:
+            raise CompressionError("the compressed file is truncated")
+
+
+def decompressed(file: IO[bytes], compression: str) -> Iterator[bytes]:
+    """Yield what is in a compressed file, in parts. Raises `CompressionError`."""
+    decompressor = Decompressor(compression)
+    while piece := file.read(_STORED_PART):
+        yield from decompressor.parts(piece)
+    decompressor.end()
 
 
 class Signature(msgspec.Struct, frozen=True):

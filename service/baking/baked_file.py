@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Final
 
 import msgspec
@@ -16,10 +17,10 @@ from service import __version__
 from service.background import Progress, silent
 from service.baking.arrays import Numbers, Structure
 from service.baking.characters import Characters, UnicodeTables
-from service.baking.layout import Array, DamagedFile, map_file, write_file
+from service.baking.layout import PACKED, Array, DamagedFile, map_file, unpack_file, write_file
 from service.baking.tables import MappedTable, table_arrays
 from service.dataset import Dataset, Rejected, Totals
-from service.files import Signature
+from service.files import Signature, check_regular
 from service.model.attributes import Declaration, Schema, schema_of
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, STORES
@@ -89,9 +90,14 @@ def load_baked(
 ) -> Dataset:
     """Map a baked data set and check every byte of it, unless it was `checked` before; see `read_baked`.
 
-    Raises `Rejected`.
+    One that is compressed is unpacked into a temporary file first. Raises `Rejected`.
     """
     try:
+        if path.suffix == PACKED:
+            check_regular(path.stat())
+            with TemporaryDirectory() as folder, path.open("rb") as file:
+                unpack_file(file, plain := Path(folder, path.stem), progress)
+                return read_baked(plain, progress=progress)
         return read_baked(path, checked=checked, signature=signature, progress=progress)
     except DamagedFile as damage:
         why = f"{damage}; {damage.remedy}"

@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.background import Progress, silent
-from service.files import Signature, atomic_write, check_regular, clone_file
+from service.files import (
+    CompressionError,
+    Signature,
+    atomic_write,
+    check_regular,
+    check_room,
+    clone_file,
+    decompressed,
+)
 from service.texts import printable
 
 Array = NDArray[Any]
@@ -137,6 +145,24 @@ def expected_length(beginning: bytes | bytearray) -> int | None:
     return start + max(entry.data_offsets[1] for entry in entries.values())
 
 
+class ArrivingFile:
+    """A baked file that arrives in pieces, and its length by its header; `sent` is that of the sender."""
+
+    def __init__(self, sent: int | None = None) -> None:
+        self.length: int | None = None
+        self._sent, self._received, self._beginning = sent, 0, bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Count a piece. Raises DamagedFile if it is no baked file, or has another length than by its header."""
+        self._received += len(piece)
+        if self.length is None:
+            self._beginning += piece
+            self.length = expected_length(self._beginning)
+        if self.length is not None and (self._received > self.length or self._sent not in (None, self.length)):
+            sent = "more" if self._sent is None else f"{self._sent:,} bytes"
+            raise DamagedFile(f"the file has {self.length:,} bytes by its header, but {sent} are sent")
+
+
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
     if not _LENGTH_BYTES < end <= _MAX_HEADER:
@@ -237,3 +263,20 @@ def copy_file(file: BinaryIO, to: Path, progress: Progress = silent) -> None:
         for at in range(0, size, _COPY_CHUNK):
             copy.write(buffer[: os.preadv(file.fileno(), [buffer[: size - at]], at)])
             progress(f"Copying {file.name}", at, size)
+
+
+PACKED: Final = ".zst"  # the end of the name of a baked file that is compressed
+
+
+def unpack_file(file: BinaryIO, to: Path, progress: Progress = silent) -> None:
+    """Write what is in an open, compressed baked file; see `copy_file`."""
+    arriving = ArrivingFile()
+    try:
+        with to.open("wb") as plain:
+            for part in decompressed(file, PACKED[1:]):
+                arriving.add(part)
+                check_room(plain.fileno(), max(len(part), (arriving.length or 0) - plain.tell()))
+                plain.write(part)
+                progress(f"Unpacking {file.name}", plain.tell(), arriving.length or plain.tell())
+    except CompressionError as error:
+        raise DamagedFile(str(error), remedy="compress it again") from None

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from service.baking.layout import BEGINNING, looks_baked
+from service.baking.layout import BEGINNING, PACKED, looks_baked
 from service.dataset import AS_FOUND, ReadOptions
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.object_store import SCHEMES
@@ -25,7 +25,7 @@ def choose_source(data: str, settings: Settings, cache: Path) -> Source:
     for options that say how to read data files, if there are none, and for what cannot be mapped in place.
     """
     path, options = Path(data), settings.read_options
-    if settings.no_copy and not is_baked(path):
+    if settings.no_copy and (path.suffix == PACKED or not is_baked(path)):
         raise ValueError(
             "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
         )

@@ -18,7 +18,7 @@ import msgspec
 from service import __version__
 from service.background import Progress, module_command
 from service.baking.baked_file import FORMAT, read_baked
-from service.baking.layout import DamagedFile, NotBaked, copy_file
+from service.baking.layout import PACKED, DamagedFile, NotBaked, copy_file, unpack_file
 from service.dataset import Dataset, Rejected, Rejection
 from service.files import Signature, atomic_write, check_regular
 from service.publishing.source import (
@@ -212,6 +212,8 @@ def _key(signature: Signature) -> str:
 class BakedFileSource(LocalSource):
     """A baked file. The service maps a copy, which stays intact if someone writes into the file; or it, `in_place`.
 
+    One that is compressed is unpacked.
+
     verified  the folder that lists verified files, of which nothing is read again
     """
 
@@ -253,7 +255,7 @@ class BakedFileSource(LocalSource):
         if self._in_place:
             dataset = read_baked(path, checked=known, signature=signature, progress=progress)
         else:
-            copy_file(file, to, progress)
+            (unpack_file if self._path.suffix == PACKED else copy_file)(file, to, progress)
             dataset = read_baked(to, checked=known, progress=progress)
         unchanged = Signature.of(os.fstat(file.fileno())) == signature
         if not unchanged and (known or self._in_place):

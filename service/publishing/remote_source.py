@@ -23,13 +23,13 @@ from service import __version__
 from service.background import Progress
 from service.baking.baked_file import read_baked
 from service.baking.characters import UnicodeMismatch
-from service.baking.layout import DamagedFile, NotBaked
+from service.baking.layout import PACKED, DamagedFile, NotBaked
 from service.dataset import Rejected
 from service.publishing.cache_folder import LastGoodCopy
 from service.publishing.local_source import FolderSource
 from service.publishing.object_store import SCHEMES
 from service.publishing.source import Check, Fetched, Unavailable, bake_first, run_to_end
-from service.publishing.transport import CutOff, Transport, receive, receive_whole
+from service.publishing.transport import CutOff, Transport, Undecodable, receive, receive_whole
 from service.reading.diagnostics import FileError
 from service.reading.files.data_signature import file_signature, is_file
 from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
@@ -226,17 +226,25 @@ async def _folder(parent: Path) -> AsyncIterator[Path]:
 
 
 class RemoteBakedFile(RemoteSource):
-    """A baked file at a URL."""
+    """A baked file at a URL, perhaps compressed, by its name."""
+
+    @property
+    def _path(self) -> PurePosixPath:
+        return PurePosixPath(urlsplit(self.name).path)
 
     async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
         with _new_file(to) as file:
             async with self._transport.get(known) as remote:
                 if remote is None:
                     return None
+                # A body that was labelled with the coding of its name was decompressed already.
+                is_packed = self._path.suffix == PACKED and remote.coding != PACKED[1:]
+                body = remote.decompressed(PACKED[1:]) if is_packed else remote
                 try:
-                    await receive(remote, file, partial(progress, f"Fetching {self.name}"), is_baked=True)
-                except DamagedFile as damage:
-                    raise self._rejected(damage, remote.fingerprint or f"rejected: {damage}") from damage
+                    await receive(body, file, partial(progress, f"Fetching {self.name}"), is_baked=True)
+                except (DamagedFile, Undecodable) as damage:
+                    rejected = self._rejected(damage, remote.fingerprint or f"rejected: {damage}")
+                    raise rejected if isinstance(damage, DamagedFile) else Damaged.by(rejected.rejection) from damage
         fingerprint = remote.fingerprint or f"sha256:{await run_to_end(_digest, to)}"
         if fingerprint == known:
             return None
@@ -247,10 +255,9 @@ class RemoteBakedFile(RemoteSource):
         except DamagedFile as damage:
             raise Damaged.by(self._rejected(damage, fingerprint).rejection) from damage
 
-    def _rejected(self, damage: DamagedFile, fingerprint: str) -> Rejected:
-        path = PurePosixPath(urlsplit(self.name).path)
-        is_data = isinstance(damage, NotBaked) and path.suffix != ".baked"
-        hint = bake_first(path.name or "stores.csv") if is_data else ""
+    def _rejected(self, damage: Exception, fingerprint: str) -> Rejected:
+        is_data = isinstance(damage, NotBaked) and ".baked" not in self._path.suffixes
+        hint = bake_first(self._path.name or "stores.csv") if is_data else ""
         return Rejected(f"{self.name}: {damage}", hint=hint, fingerprint=fingerprint)
 
 

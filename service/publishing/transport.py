@@ -1,7 +1,5 @@
 """A transport: a request for a remote file, over HTTP or from an object store, its response, and receiving its body."""
 
-import errno
-import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,7 +12,8 @@ import msgspec
 from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
 from service import __version__
-from service.baking.layout import DamagedFile, expected_length
+from service.baking.layout import ArrivingFile
+from service.files import CompressionError, Decompressor, check_room
 from service.publishing.failures import failures
 from service.publishing.object_store import open_store, parse_object_url
 from service.publishing.source import Unavailable, run_to_end
@@ -23,13 +22,13 @@ from service.texts import status_line
 if TYPE_CHECKING:
     from obstore import GetResult
 
-# What a download leaves free of a disk, so that it takes no other program its room.
-_RESERVE: Final = 1 << 28  # bytes
-_RESERVE_SHARE: Final = 20  # of a small disk
-
 
 class CutOff(Unavailable):
     """The body of a response ended early, or takes too long. Another attempt may succeed."""
+
+
+class Undecodable(CutOff):
+    """The body of a response is compressed, and damaged or truncated."""
 
 
 class RemoteFile(msgspec.Struct, frozen=True):
@@ -39,12 +38,33 @@ class RemoteFile(msgspec.Struct, frozen=True):
     length       of the body in bytes, if the origin sent it
     is_framed    whether the body has an end of its own, which a broken connection does not look like
     read         returns the next piece of the body, b"" at its end; raises `CutOff`
+    coding       what was decompressed already: "gz", "zst" or ""
     """
 
     fingerprint: str
     length: int | None
     is_framed: bool
     read: Callable[[], Awaitable[bytes]]
+    coding: str = ""
+
+    def decompressed(self, coding: str) -> "RemoteFile":
+        """Return the response with what is in its body, whose length is not known; `read` raises `Undecodable`."""
+        decompressor = Decompressor(coding)
+        parts = decompressor.parts(b"")
+
+        async def read() -> bytes:
+            nonlocal parts
+            try:
+                while not (part := await run_to_end(next, parts, b"")):
+                    if not (piece := await self.read()):
+                        decompressor.end()
+                        break
+                    parts = decompressor.parts(piece)
+            except CompressionError as error:
+                raise (Undecodable if self.is_framed else CutOff)(str(error)) from None
+            return part
+
+        return RemoteFile(self.fingerprint, None, self.is_framed, read, coding)
 
 
 class Transport(Protocol):
@@ -80,7 +100,9 @@ def conditions(known: str) -> dict[str, str]:
     return {"If-Modified-Since": modified} if modified != known and _DATE.fullmatch(modified) else {}
 
 
-_HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
+_HEADERS: Final = {"User-Agent": f"store-directory/{__version__}"}
+# By the tokens of content codings (RFC 9110, section 8.4.1).
+_CODINGS: Final = {"zstd": "zst", "gzip": "gz", "x-gzip": "gz", "identity": "", "": ""}
 # An hour is enough for two gigabytes at 5 Mbit/s, but an origin that trickles bytes is left.
 _TIMEOUT: Final = ClientTimeout(total=3600, sock_connect=10, sock_read=30)
 
@@ -98,7 +120,8 @@ class HttpTransport:
             trust_env=True, auto_decompress=False, timeout=self._timeout, headers=_HEADERS
         ) as session:
             with failures("http"):
-                response = await session.get(self._url_of(name), headers=conditions(known))
+                coding = {"Accept-Encoding": "identity" if name else "zstd, gzip"}
+                response = await session.get(self._url_of(name), headers=coding | conditions(known))
             async with response:
                 yield None if _is_unchanged(response, known) else _http_file(response)
 
@@ -117,6 +140,8 @@ def _is_unchanged(response: ClientResponse, known: str) -> bool:
 def _http_file(response: ClientResponse) -> RemoteFile:
     if response.status != HTTPStatus.OK:
         raise Unavailable(status_line(response.status))
+    if (coding := _CODINGS.get(response.headers.get("Content-Encoding", "").strip().lower())) is None:
+        raise Unavailable("the response has a content coding that was not asked for")
     is_chunked = "chunked" in response.headers.get("Transfer-Encoding", "")
     length = response.content_length
 
@@ -124,7 +149,8 @@ def _http_file(response: ClientResponse) -> RemoteFile:
         with failures("http", CutOff):
             return await response.content.readany()
 
-    return RemoteFile(fingerprint(response.headers), length, is_chunked or length is not None, read)
+    remote = RemoteFile(fingerprint(response.headers), length, is_chunked or length is not None, read)
+    return remote.decompressed(coding) if coding else remote
 
 
 _PIECE: Final = 1 << 18  # bytes
@@ -184,17 +210,14 @@ async def receive(
     Raises `DamagedFile` as soon as it cannot be a baked file though it should be one, or has another length than in its
     header; `CutOff`, OSError.
     """
-    beginning, received, length = bytearray(), 0, None if is_baked else remote.length
-    _check_room(file, length or 0)
+    arriving, received, length = ArrivingFile(remote.length), 0, None if is_baked else remote.length
+    check_room(file.fileno(), length or 0)
     while piece := await remote.read():
         received += len(piece)
-        if is_baked and length is None:
-            beginning += piece
-            if (length := expected_length(beginning)) is not None:
-                _check_room(file, length)
-        if is_baked and length is not None and (received > length or remote.length not in (None, length)):
-            sent = "more" if remote.length is None else f"{remote.length:,} bytes"
-            raise DamagedFile(f"the file has {length:,} bytes by its header, but the origin sends {sent}")
+        if is_baked:
+            arriving.add(piece)
+            length = arriving.length
+            check_room(file.fileno(), (length or received) - file.tell())
         await run_to_end(_write, file, piece)
         progress(received, max(received, length or 0))
     if not remote.is_framed and received < (length or 0):
@@ -211,16 +234,8 @@ async def receive_whole(remote: RemoteFile, most: int) -> bytes:
     return bytes(content)
 
 
-def _check_room(file: FileIO, length: int) -> None:
-    """Raise OSError if the disk has no room for so many bytes, before filling it."""
-    disk = os.fstatvfs(file.fileno())
-    reserve = min(_RESERVE, disk.f_blocks * disk.f_frsize // _RESERVE_SHARE)
-    if length > disk.f_bavail * disk.f_frsize - reserve:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def _write(file: FileIO, piece: bytes) -> None:
-    _check_room(file, len(piece))
+    check_room(file.fileno(), len(piece))
     remaining = memoryview(piece)
     while remaining:
         remaining = remaining[file.write(remaining) :]

@@ -1,28 +1,22 @@
 """Texts of data files: copied, decompressed within bounds, and decoded to UTF-8."""
 
 import codecs
-import gzip
 import struct
-import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final
+from typing import BinaryIO, Final
 from zipfile import BadZipFile
 
 import msgspec
 
-from service.files import check_regular
+from service.files import CompressionError, check_regular, decompressed
 from service.model.kinds import trim
 from service.reading.diagnostics import FileError
 from service.spool import FileBytes, SpoolError, Spools, open_bytes
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 _CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
 _C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
@@ -43,7 +37,6 @@ _SIGNATURES: Final = {
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
 _LONGEST_MARK: Final = 4  # bytes, that of UTF-32
-_OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
 # zipfile raises all of these for damaged archives.
 ZIP_DAMAGE: Final = (
     BadZipFile,
@@ -189,8 +182,8 @@ def plain_text(
 
 def assumed_encoding(stored: FileBytes, compression: str | None) -> str | None:
     """Return the encoding that `plain_text` found by its mark, None for UTF-8 and for a declared one."""
-    with open_bytes(stored) as file, _OPENERS[compression](file) if compression else file as stream:
-        return "UTF-16" if has_utf_16_mark(stream.read(_LONGEST_MARK)) else None
+    parts = decompressed(open_bytes(stored), compression) if compression else [stored[:_LONGEST_MARK]]
+    return "UTF-16" if has_utf_16_mark(b"".join(islice(parts, _LONGEST_MARK))) else None  # a part may be one byte
 
 
 def decode_text(stored: FileBytes, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
@@ -228,24 +221,19 @@ def decompress(stored: FileBytes, compression: str | None, spools: Spools | None
     if not stored:  # gzip reads this as an empty text, and a file truncated to nothing would pass
         raise FileError("the compressed file is empty")
     try:
-        with _OPENERS[compression](open_bytes(stored)) as stream:
-            return read_bounded(stream, stored=len(stored), spools=spools)
-    except EOFError:
-        raise FileError("the compressed file is truncated") from None
-    except SpoolError:
-        raise
-    except (OSError, zlib.error, zstd.ZstdError) as error:
-        raise FileError(f"the compressed file is damaged: {error}") from None
+        return read_bounded(decompressed(open_bytes(stored), compression), stored=len(stored), spools=spools)
+    except CompressionError as error:
+        raise FileError(str(error)) from None
 
 
-def read_bounded(stream: IO[bytes], *, stored: int, spools: Spools | None = None) -> FileBytes:
-    """Return the content of a compressed stream of `stored` bytes, in a spool if it is large.
+def read_bounded(parts: Iterable[bytes], *, stored: int, spools: Spools | None = None) -> FileBytes:
+    """Return the content of a compressed file of `stored` bytes, in a spool if it is large.
 
-    Raises FileError if it is a bomb, and what the stream raises.
+    Raises FileError if it is a bomb, and what the iterable raises.
     """
     content = (spools or Spools()).new()
-    while chunk := stream.read(_CHUNK):
-        content.append(chunk)
+    for part in parts:
+        content.append(part)
         check_size(len(content), stored=stored)
     return content.content()
 

@@ -164,6 +164,16 @@ def chunked(content: bytes) -> Behaviour:
     return behaviour
 
 
+def labelled(content: bytes, coding: str, length: int | None = None) -> Behaviour:
+    """Send a body with a content coding, and a length, that of the body by default."""
+
+    async def behaviour(exchange: Exchange) -> None:
+        exchange.head("200 OK", Content_Encoding=coding, Content_Length=len(content) if length is None else length)
+        await exchange.send(content)
+
+    return behaviour
+
+
 def raw(answer: bytes) -> Behaviour:
     """Send these bytes as the response."""
 

@@ -49,12 +49,12 @@ def over(origin: Origin, limit: ClientTimeout = PLENTY) -> HttpTransport:
     return HttpTransport(origin.url, timeout=limit)
 
 
-async def test_the_request_has_a_user_agent_and_accepts_no_content_coding(origin: Origin) -> None:
+async def test_the_request_of_a_baked_file_has_a_user_agent_and_accepts_content_codings(origin: Origin) -> None:
     assert await received(over(origin)) == ('"one"', FILE, len(FILE), True)
     (request,) = origin.requests
     assert request[""] == "GET /set.baked HTTP/1.1"
     assert request["User-Agent"].startswith("store-directory/")
-    assert request["Accept-Encoding"] == "identity"
+    assert request["Accept-Encoding"] == "zstd, gzip"
     assert not [name for name in request if name.startswith("If-")]
 
 
@@ -62,6 +62,7 @@ async def test_a_file_in_a_folder_is_requested_by_its_name_with_the_query_of_the
     folder = origin.url.removesuffix("set.baked") + "a%20b/?token=x#y"
     assert await received(HttpTransport(folder), name="stores ?%.csv") is not None
     assert origin.requests[-1][""] == "GET /a%20b/stores%20%3F%25.csv?token=x HTTP/1.1"
+    assert origin.requests[-1]["Accept-Encoding"] == "identity"
 
 
 @pytest.mark.parametrize(("send", "framed"), [(chunked, True), (unframed, False)], ids=["chunked", "unframed"])

@@ -138,7 +138,7 @@ async def test_a_body_that_is_not_a_baked_file_is_rejected(
 async def test_an_endless_body_is_rejected_at_the_end_of_the_file(fetcher: Fetcher, one: bytes) -> None:
     fetcher.remote.will(endless(one))
     why, _ = await fetcher.rejected()
-    assert why.startswith(f"the file has {len(one):,} bytes by its header, but the origin sends more")
+    assert why.startswith(f"the file has {len(one):,} bytes by its header, but more are sent")
     assert fetcher.to.stat().st_size <= len(one)
 
 
@@ -146,7 +146,7 @@ async def test_an_endless_body_is_rejected_at_the_end_of_the_file(fetcher: Fetch
 async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, difference: int) -> None:
     fetcher.remote.will(claiming(len(one) + difference))
     length = len(one) + difference
-    why = f"the file has {len(one):,} bytes by its header, but the origin sends {length:,} bytes"
+    why = f"the file has {len(one):,} bytes by its header, but {length:,} bytes are sent"
     assert await fetcher.rejected() == (why, '"one"')
 
 

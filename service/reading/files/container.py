@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -25,6 +26,7 @@ from service.texts import printable, repeated, truncate
 
 MAX_ENTRIES: Final = 1_000
 ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
+_PART: Final = 1 << 20  # bytes
 # Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
 _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 1  # a flag of an entry
@@ -87,7 +89,8 @@ class ZipArchive(Container):
         _check_entry(info)
         try:
             with self._archive.open(info) as stream:
-                content = read_bounded(stream, stored=min(info.compress_size, self._stored), spools=self._spools)
+                parts, size = iter(partial(stream.read, _PART), b""), min(info.compress_size, self._stored)
+                content = read_bounded(parts, stored=size, spools=self._spools)
         except SpoolError:
             raise
         except ZIP_DAMAGE as error:
