@@ -619,7 +619,7 @@ FIGURES: Final = {
         more than {reading.columns.flags.MAX_TEXTS} different texts
         the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
     "docs/mapping.md": """
-        up to {reading.batch.BATCH_SIZE:,} records
+        the first {reading.batch.BATCH_SIZE:,} records
         the first {reading.batch.BATCH_SIZE:,} records
         More than {reading.proposal.flag._MAX_UNKNOWN} such words
         more than {reading.columns.flags.MAX_TEXTS} different texts

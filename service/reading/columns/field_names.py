@@ -27,7 +27,7 @@ _SYNONYMS: Final = {
         "azienda insegna bedrijf merk businessname firmenname unternehmensname banner gestore gestionnaire exploitant "
         "raisonsociale ragionesociale rotulo"
     ),
-    "name": "title label branch bezeichnung filiale nom nombre nome naam libelle denominazione",
+    "name": "title label branch placename bezeichnung filiale nom nombre nome naam libelle denominazione",
     "address_1": (
         "address addr street street1 streetaddress addressline addressline1 line1 adresszeile adresszeile1 strasse "
         "strassehausnummer strasseundhausnummer strassenr anschrift adresse rue voie direccion calle indirizzo via "
@@ -87,6 +87,16 @@ _STORE_WORDS: Final = frozenset(
 )
 _REMARK: Final = re.compile(r"\([^()]*\)")  # (Ja/Nein), (WGS84)
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+_PARTS: Final = re.compile(r"[/|\\;()\n]|\s-\s")  # of a bilingual name
+_IDENTIFIERS: Final = (STORES.identifier, "parent_company_id")  # fields that need no name
+_FIRST_IDENTIFIER_WORDS: Final = frozenset({"id", "code", "cod", "codigo", "codice", "kode"})
+_IDENTIFIER_WORDS: Final = _FIRST_IDENTIFIER_WORDS | frozenset(
+    {"key", "no", "nr", "num", "number", "numero", "nummer", "kennung", "ref", "uid", "uuid", "guid"}
+)
+_NAME_WORDS: Final = frozenset(
+    {"name", "nom", "nombre", "nome", "naam", "navn", "namn", "libelle", "bezeichnung", "denominazione"}
+)
+_MIN_LENGTH: Final = 6  # characters of a name that is compared with others by edits
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
 
 
@@ -126,16 +136,35 @@ def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[s
 
 
 def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, str]:
-    """Return the column of each field of stores that has one: of its name, else the nearest. `paths` if names are."""
+    """Return the column of each field of stores that has one: of its name, else the nearest. `paths` if names are.
+
+    An identifier is not taken beside a name of the same thing, as `city_id` beside `city`.
+    """
     alike = find_alike((field.name for field in STORES.fields), names)
     chosen = {field: found[0] for field, found in alike.items() if found}
     ends = {name: end_of_path(name) for name in names if paths and "." in name}
+    things = {_thing(name) for name in (*names, *ends.values()) if not is_identifier_name(name)}
     for name, end in (*zip(names, names, strict=True), *ends.items()):
         field = suggest_field(end, STORES)
-        if field is not None and field not in chosen and name not in chosen.values():
+        if field is None or field in chosen or name in chosen.values():
+            continue
+        is_exact = field in _IDENTIFIERS or _key(end) == _key(field)
+        if is_exact or not is_identifier_name(end) or _thing(end) not in things:
             chosen[field] = name
     geometry = {field: f"{_GEOMETRY}{field}" for field in COORDINATES}
     return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # a pair of one source
+
+
+def is_identifier_name(name: str) -> bool:
+    """Return whether a name is that of a column of identifiers, as `city_id`, `cod_provincia` or `id`."""
+    words = _words(name)
+    return bool(words) and (words[-1] in _IDENTIFIER_WORDS or words[0] in _FIRST_IDENTIFIER_WORDS)
+
+
+def _thing(name: str) -> str:
+    """Return what a name is about: `city` of `city_id`, `City Name` and `city`."""
+    words = [word for word in _significant_words(name) if word not in _IDENTIFIER_WORDS | _NAME_WORDS]
+    return "".join(words)
 
 
 def describe_renamed(columns: Mapping[str, str]) -> list[str]:
@@ -160,8 +189,16 @@ def suggest_field(name: str, resource: Resource) -> str | None:
             return known[key]
         if key in _HOUSE_NUMBERS:
             return None
-    fields = [_key(field.name) for field in resource.fields]
-    close = get_close_matches(_key(truncate(name)), fields, n=1, cutoff=_MIN_SIMILARITY)
+    keys = map(_key, _PARTS.split(_plain(truncate(name))))
+    parts = {known[key] for key in keys if len(key) > 1 and key in known}
+    parts = parts if len(parts) == 1 else parts - {resource.identifier}  # "Street / No."
+    if parts:
+        return parts.pop() if len(parts) == 1 else None
+    key = _key(truncate(name))
+    misspelt = {_misspellings(resource).get(each) for each in _deletions(key)} - {None}
+    if len(misspelt) == 1:
+        return misspelt.pop()
+    close = get_close_matches(key, [_key(field.name) for field in resource.fields], n=1, cutoff=_MIN_SIMILARITY)
     return known[close[0]] if close else None
 
 
@@ -176,6 +213,7 @@ def _keys(name: str) -> Iterator[str]:
     for key in (_key(name), _key(without_remark), "".join(_significant_words(without_remark))):
         yield key
         yield _PREFIX.sub("", key) or key
+    yield "".join(word for word in _significant_words(name) if word not in _NAME_WORDS)
 
 
 def end_of_path(path: str) -> str:
@@ -193,9 +231,13 @@ def _plain(name: str) -> str:
     return _NUMBER_SIGN.sub("no ", letters)
 
 
+def _words(name: str) -> list[str]:
+    return [word.casefold() for word in _WORDS.findall(_WORD_END.sub(" ", _plain(name)))]
+
+
 def _significant_words(name: str) -> Sequence[str]:
     """Return the words of a name, in lower case, without articles before others, and without words for stores."""
-    words = [word.casefold() for word in _WORDS.findall(_WORD_END.sub(" ", _plain(name)))]
+    words = _words(name)
     significant = [word for word in words[:-1] if word not in _ARTICLES] + words[-1:]
     return [word for word in significant if word not in _STORE_WORDS] or significant
 
@@ -208,6 +250,18 @@ def _known_names(resource: Resource) -> Mapping[str, str]:
     synonyms |= dict.fromkeys(_IDENTIFIER_SYNONYMS.split(), resource.identifier)
     synonyms |= dict.fromkeys(_NAME_SYNONYMS[resource.name].split(), "name")
     return synonyms | {_key(field): field for field in fields}
+
+
+@cache
+def _misspellings(resource: Resource) -> Mapping[str, str]:
+    """Return the fields by their longer names and synonyms, with and without any one character."""
+    known = {key: field for key, field in _known_names(resource).items() if len(key) >= _MIN_LENGTH}
+    return {each: field for key, field in known.items() for each in _deletions(key)} | known
+
+
+def _deletions(key: str) -> Iterator[str]:
+    """Yield a key, and without any one of its characters: of two keys that are one edit apart some are the same."""
+    yield from (key, *(key[:index] + key[index + 1 :] for index in range(len(key) * (len(key) >= _MIN_LENGTH))))
 
 
 class UnusedNames:

@@ -9,15 +9,14 @@ from unicodedata import combining, normalize
 from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
+from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
 from service.reading.columns.flags import flag_of
 from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
+from service.reading.proposal.column_choice import NUMBER, ColumnSample, FirstRecords, prove_formats
 
 _MAX_BYTES: Final = 1024  # more than the texts of a sample have
-# Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
 _TIME: Final = re.compile("[0-9]:[0-9]{2}")
 _BITS: Final = {"0", "1"}
@@ -35,11 +34,11 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
     texts = set(column.texts)
     if _fits(column, "flag") and (not texts <= _BITS or texts in (_BITS, set())):  # of digits only if there are both
         return of_kind("flag")
-    if not any(isinstance(cell, bool) for cell in column.cells):
+    if not any(isinstance(cell, bool) for cell in column.values):
         possible = [()] if _fits(column, "date") else prove_formats(column.texts, first)[0]
         if len(possible) == 1:
             return of_kind("date") | ({"date": one_or_array(possible[0])} if possible[0] else {})
-        if all(map(_NUMBER.fullmatch, column.texts)):
+        if all(map(NUMBER.fullmatch, column.texts)) and not _is_code(column.name):
             return _number(column, decimal)
         flags = {quoted(text): flag_of(text) for text in column.texts}
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
@@ -48,9 +47,14 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
     if _fits(column, "url"):
         return of_kind("url")
     # Separators of lists, not those between opening hours, in most texts.
-    all_texts = [cell for cell in column.cells if isinstance(cell, str)]
+    all_texts = [cell for cell in column.values if isinstance(cell, str)]
     is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
     return of_kind("list") if is_list else {}
+
+
+def _is_code(name: str) -> bool:
+    """Return whether a name is that of numbers with which nobody calculates, as `plz` or `Code`."""
+    return is_identifier_name(name) or suggest_field(name, STORES) not in (None, *COORDINATES)
 
 
 def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
@@ -66,7 +70,7 @@ def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> b
     options = AttributeOptions(
         kind=kind, separator=SEPARATOR, decimal=decimal, max_length=_MAX_BYTES, is_null_if_invalid=True
     )
-    return not any(isinstance(cell, Invalid) for cell in AttributeReader(options).column(column.cells))
+    return not any(isinstance(cell, Invalid) for cell in AttributeReader(options).column(column.values))
 
 
 def of_kind(kind: AttributeKind) -> dict[str, str]:
@@ -81,7 +85,7 @@ def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, 
     """
     names = _names(columns)
     lines = [
-        f"# {name} = {inline_table(_keys(column, first, decimal=decimal, paths=paths))}"
+        f"# {name} = {_entry(column, first, decimal=decimal, paths=paths)}"
         for name, column in zip(names, columns[:MOST], strict=False)
     ]
     return [f"[{STORES.name}.attributes]", _HOW, *lines] if lines else []
@@ -106,12 +110,23 @@ def _name(column: str) -> str:
     return name if NAME.fullmatch(name) else f"column_{name}".strip("_")
 
 
+def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> str:
+    """Return an attribute in TOML; if the first records show another kind, with a record that contradicts it."""
+    keys, comment = _keys(column, first, decimal=decimal, paths=paths), ""
+    if column.late and column.first.has_values:
+        earlier = _keys(column.first, first, decimal=decimal, paths=paths)
+        text, record = next((str(cell), record) for cell, record in column.late.items())
+        comment = f"  # record {record:,} has {quoted(text)}" if earlier != keys else ""
+    return f"{inline_table(keys)}{comment}"
+
+
 def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
     """Return the keys of an attribute, each with its value in TOML."""
     array = column.name.removesuffix(_IN_LISTS)
     is_alone = sum(name.startswith(f"{array}.") for name in first.columns) == 1
-    if paths and array != column.name and is_alone and all(isinstance(cell, str | None) for cell in column.cells):
+    if paths and array != column.name and is_alone and all(isinstance(cell, str | None) for cell in column.values):
         source, found = array, of_kind("list")  # the column is the first of its texts
     else:
         source, found = column.name, kind_keys(column, first, decimal=decimal)
-    return {"from": quoted(source), **found, "invalid": quoted("null")}
+    optional = {"optional": "true"} if column.is_late else {}
+    return {"from": quoted(source), **found, "invalid": quoted("null"), **optional}

@@ -3,13 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import filterfalse
+from itertools import chain, combinations, filterfalse
 from typing import Final, TypeAlias
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant
+from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant, trim
 from service.model.records import STORES, Field
+from service.reading.batch import RecordFile, written
 from service.reading.columns.dates import may_be_date
 from service.reading.columns.field_names import (
     COORDINATES,
@@ -56,6 +59,11 @@ _SWAP: Final = "if the longitude comes first, swap the parts"
 _ADDRESS_FIELDS: Final = "address_1"
 _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
 _CANDIDATES: Final = 3
+_IDENTIFYING: Final = ("name", _ADDRESS_FIELDS, "city", "postal_code")
+_MOST_PARTS: Final = 3
+_NO_IDENTIFIER: Final = "no column is named like an identifier; this is distinct in all records"
+Integers: TypeAlias = NDArray[np.int64]
+_FACTORS: Final[Integers] = np.array([0x9E3779B97F4A7C15 * 3**power % 2**63 for power in range(16)], np.int64)
 
 
 def find_split_columns(
@@ -145,6 +153,48 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
 
 
+def find_identifier(
+    file: RecordFile, entries: Mapping[str, ProposedEntry], first: FirstRecords
+) -> dict[str, ProposedEntry]:
+    """Return the entry of the identifier of stores: the shortest distinct join of columns of names and addresses.
+
+    If there is none, it is to be filled in, with two records that no join distinguishes; none for a file without
+    records. Raises FileError.
+    """
+    parts = [entries[field].columns for field in _IDENTIFYING if field in entries and entries[field].columns]
+    columns = list(dict.fromkeys(chain(*parts)))
+    if not (first.count and columns):
+        return {}
+    numbers, hashes = _hash(file, columns)
+    keys = hashes[:, 0]
+    for some in chain(*(combinations(parts, size) for size in range(1, _MOST_PARTS + 1))):
+        joined = tuple(dict.fromkeys(chain(*some)))
+        keys = hashes[:, list(map(columns.index, joined))] @ _FACTORS[: len(joined)]
+        if np.unique(keys).size == len(keys) and keys.all():  # a record without any part has the key 0
+            return {STORES.identifier: _join(joined, {"separator": quoted("|")}, _NO_IDENTIFIER)}
+    _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    alike = " and ".join(map(str, numbers[places == counts.argmax()][:2]))
+    unused = unused_columns(first, entries).values()
+    why = f"No join of up to {_MOST_PARTS} of {', '.join(map(quoted, columns))} is distinct: see records {alike}."
+    return {STORES.identifier: msgspec.structs.replace(fill_in(STORES.fields[0], unused, first), notes=(why,))}
+
+
+def _hash(file: RecordFile, columns: Sequence[str]) -> tuple[Integers, Integers]:
+    """Return the number of each record, and a row of hashes of its cells in some columns, 0 for no value."""
+    numbers, hashes = [], []
+    for batch in file.batches(columns):
+        cells = ([hash(trim(written(cell))) for cell in batch.columns[name]] for name in columns)
+        numbers.append(np.array(batch.numbers, np.int64))
+        hashes.append(np.array([*cells], np.int64).T)
+    return np.concatenate(numbers), np.concatenate(hashes)
+
+
+def _join(columns: tuple[str, ...], keys: Mapping[str, str] = {}, comment: str = "") -> ProposedEntry:
+    """Return the entry of columns that are joined, unless there is only one."""
+    value = quoted(columns[0]) if len(columns) == 1 else inline_table({"join": array(columns), **keys})
+    return ProposedEntry(value, columns, comment)
+
+
 def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -> ProposedEntry:
     """Return the entry of a required field that no column is for, which the user fills in."""
     comment = "required: fill in"
@@ -188,8 +238,7 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
     number = next((name for name in others if is_house_number(name.removeprefix(parent))), None)
     if number is None:
         return {}
-    joined = [name for name in names if name in (street, number)]
-    return {_ADDRESS_FIELDS: ProposedEntry(inline_table({"join": array(joined)}), tuple(joined))}
+    return {_ADDRESS_FIELDS: _join(tuple(name for name in names if name in (street, number)))}
 
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:

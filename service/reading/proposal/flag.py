@@ -69,7 +69,7 @@ def propose_closing(
 
 
 def _with_values(field: Field, column: ColumnSample, *, closes: bool) -> ProposedEntry:
-    flags = [_FLAGS[cell] for cell in column.cells if isinstance(cell, bool)]
+    flags = [_FLAGS[cell] for cell in column.values if isinstance(cell, bool)]
     texts = list({text.casefold(): text for text in (*column.texts, *flags)}.values())
     values = {text: _meaning(text, closes=closes) for text in texts}
     known = [value for value in values.values() if value is not None]

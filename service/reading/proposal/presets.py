@@ -5,14 +5,13 @@ from typing import Final
 
 from service.model.kinds import INSTANT
 from service.model.records import STORES, Field
-from service.reading.columns.field_names import find_alike
-from service.reading.columns.flags import IS_OPEN
+from service.reading.columns.field_names import COORDINATES, find_alike
 from service.reading.mapping.mapped_records import resolve_columns
 from service.reading.mapping.mapping_file import load_mapping
 from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.column_choice import FirstRecords, find_flags
-from service.reading.proposal.entries import fill_in, missing_notes, propose_entry
-from service.reading.proposal.flag import ProposedEntry, propose_closing, unused_columns
+from service.reading.proposal.column_choice import FirstRecords
+from service.reading.proposal.entries import fill_in, missing_notes, propose_entries, propose_entry
+from service.reading.proposal.flag import ProposedEntry
 
 # A preset -> sets of columns; the files of its source have all of one set, and hardly any others do.
 SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
@@ -36,7 +35,9 @@ def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEnt
     for field, entry in resolved.items():
         found = [([name for name in each.columns if name in first.columns], each.separator) for each in entry.sources]
         texts = [_as_toml(columns, separator) for columns, separator in found if columns]
-        if texts:
+        if entry.closing_date and entry.closing_date in first.columns:
+            entries[field] = ProposedEntry(columns=(entry.closing_date,))
+        elif texts:
             value = texts[0] if len(texts) == 1 else inline_table({"first": f"[{', '.join(texts)}]"})
             entries[field] = ProposedEntry(value, tuple(name for columns, _ in found for name in columns))
     return entries
@@ -55,14 +56,14 @@ def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> di
     return {field: entry for field, entry in added.items() if entry is not None}
 
 
-def flag_to_add(preset: str, made: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
-    """Return the entry of is_open, if the preset has none, from the other columns."""
-    if IS_OPEN.name in load_mapping(preset).stores.fields:
-        return {}
-    others = list(unused_columns(first, made).values())
-    flags = find_flags(others)
-    entries = {} if flags is None else {IS_OPEN.name: propose_entry(IS_OPEN, flags, first)}
-    return entries | propose_closing(others, entries, first)
+def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
+    """Return entries of the fields for which a file has none of the columns of a preset, from its other columns."""
+    used = {name for entry in made.values() for name in entry.columns}
+    others = {name: column for name, column in first.columns.items() if name not in used}
+    own = propose_entries(FirstRecords(others, first.count), paths=paths)
+    if not made.keys().isdisjoint(COORDINATES):  # a pair of one source
+        own = {field: entry for field, entry in own.items() if field not in COORDINATES}
+    return {field: entry for field, entry in own.items() if field not in made}
 
 
 def _entry_to_add(field: Field, made: ProposedEntry, first: FirstRecords) -> ProposedEntry | None:

@@ -1,6 +1,6 @@
 """Propose a mapping for a file, as the text of mapping.toml: a person checks it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from itertools import islice
 from typing import Final, TypeAlias
@@ -19,14 +19,15 @@ from service.reading.mapping.toml import array, inline_table, quoted
 from service.reading.proposal.attributes import propose_attributes
 from service.reading.proposal.column_choice import (
     MAX_COLUMNS,
+    MAX_NAME,
     ColumnSample,
     FirstRecords,
-    read_first_records,
+    read_columns,
     recognizes,
 )
-from service.reading.proposal.entries import fill_in, missing_notes, propose_entries
-from service.reading.proposal.flag import ProposedEntry, unused_columns
-from service.reading.proposal.presets import entries_of_preset, entries_to_add, find_preset, flag_to_add
+from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
+from service.reading.proposal.flag import ProposedEntry, unused_columns, with_keys
+from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
 from service.reading.text import Cleaning, has_c1
 from service.texts import counted
 
@@ -36,8 +37,8 @@ _MOST_SKIPPED: Final = 20  # lines
 _REPAIR: Final = "windows-1252"  # what nearly all files with C1 characters were written in
 _UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be opened
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
-_MAX_UNUSED: Final = 20  # names that are listed
-_MAX_SHOWN: Final = 50  # columns without names
+_IN_LINE: Final = 20  # names that are listed
+_MAX_SHOWN: Final = 50  # columns without names, characters of a long one
 NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
@@ -123,28 +124,26 @@ def propose_mapping(
     It declares the options with which the file is opened, keys with their values in TOML, and that the companies are
     derived from the stores, if they are.
     """
-    first, companies = read_first_records(file), list[str]()
-    preset = find_preset(list(first.columns))
-    if preset is not None:
-        made = entries_of_preset(preset, first)
-        entries = entries_to_add(made, first) | flag_to_add(preset, made, first)
-        unused = unused_columns(first, made | entries)
-    else:
-        made = propose_entries(first, paths=not file.is_table)
-        unused = unused_columns(first, made)
-        if derives_companies:
-            companies = list(_derive_companies(made, name, unused))
-        made = entries = _complete(made, unused.values(), first)
-    declared = {**options, **_proposed_options(first, made)}
+    first, companies = read_columns(file), list[str]()
+    preset, paths = find_preset(list(first.columns)), not file.is_table
+    made = {} if preset is None else entries_of_preset(preset, first)
+    own = complete_preset(made, first, paths=paths)
+    if STORES.identifier not in made | own:
+        own |= find_identifier(file, made | own, first)
+    unused = unused_columns(first, made | own)
+    if preset is None and derives_companies:
+        companies = list(_derive_companies(own, name, unused))
+    own = entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
+    declared = {**options, **_proposed_options(first, made | own)}
     decimal = "," if "decimal" in declared else "."
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options(declared, entries),
-        _fields(entries),
+        _options(declared, own),
+        _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
-        propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table),
-        _not_used(file, list(unused)[MOST:]),
+        propose_attributes(list(unused.values()), first, decimal=decimal, paths=paths),
+        _not_proposed(file, first, list(unused), made | own),
     )
     return "\n\n".join(filter(None, map("\n".join, blocks))) + "\n"
 
@@ -211,18 +210,32 @@ def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
     return [f"[{STORES.name}]", *lines] if lines else []
 
 
-def _fields(entries: _Entries) -> Sequence[str]:
+def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
     lines: list[str] = []
-    for field, entry in entries.items():
+    for field in (each.name for each in STORES.fields if each.name in entries):
+        entry = entries[field]
         lines += [f"# {note}" for note in entry.notes]
         if entry.value:
-            lines.append(f"{field} = {entry.value}" + (f"  # {entry.comment}" if entry.comment else ""))
+            value = with_keys(entry.value, {"optional": "true"}) if field in optional else entry.value
+            lines.append(f"{field} = {value}" + (f"  # {entry.comment}" if entry.comment else ""))
     return [f"[{STORES.name}.fields]", *lines] if lines else []
 
 
-def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
-    if unused:
-        more = f" and {len(unused) - _MAX_UNUSED:,} more" if len(unused) > _MAX_UNUSED else ""
-        yield f"# Not used: {', '.join(map(quoted, unused[:_MAX_UNUSED]))}{more}."
+def _not_proposed(file: RecordFile, first: FirstRecords, unused: Sequence[str], entries: _Entries) -> Iterator[str]:
+    """Yield lines that say of each other column why it is not proposed."""
+    used = {column for entry in entries.values() for column in entry.columns}
+    others = [column for name, column in first.columns.items() if name not in used and not column.has_values]
+    is_empty = {column.name: all(cell is None for cell in column.values) for column in others}
+    whys = {
+        f"A mapping has at most {MOST} attributes": unused[MOST:],
+        "No record has a value": [name for name in is_empty if is_empty[name]] if first.count else (),
+        "Arrays and objects are no values": [name for name in is_empty if not is_empty[name]],
+        "The name is too long": [f"{name[:_MAX_SHOWN]}…" for name in file.names if len(name) > MAX_NAME],
+    }
+    for why, names in whys.items():
+        for start in range(0, len(names), _IN_LINE):
+            yield f"# {why}: {', '.join(map(quoted, names[start : start + _IN_LINE]))}."
+    if unnamed := sum(not name.strip() for name in file.names):
+        yield f"# {counted(unnamed, 'column')} without a name: name them in the file, or declare columns."
     if len(file.names) > MAX_COLUMNS:
         yield f"# Only the first {MAX_COLUMNS:,} columns were read."

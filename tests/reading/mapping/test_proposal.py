@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from service.model.attributes import MOST
 from service.reading.batch import Batch, Cell, RecordFile
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
@@ -107,8 +106,13 @@ def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
     text = proposed(file)
     assert f'\npreset = "{preset}"\n' in text
     loaded, expected = compiled(text, file), compiled(load_mapping(preset), file)
-    assert (loaded.version, loaded.diagnostics) == (expected.version, expected.diagnostics)
-    assert len(loaded.stores) >= 2
+    assert loaded.diagnostics == expected.diagnostics
+    of_preset = {
+        each["store_id"]: {key: each[key] for key in each if each[key] is not None} for each in expected.stores
+    }
+    assert len(of_preset) == len(loaded.stores) >= 2
+    for store in loaded.stores:
+        assert of_preset[store["store_id"]].items() <= store.items()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
     for field in ("city", "country"):
         assert f"# {field} is required, but missing in 1 of the first 3 records. Leave them out with `serve" in text
     export = (SAMPLES / "openstreetmap.geojson").read_text("utf-8")
-    without = geojson(export.replace("addr:country", "addr:land"))
+    without = geojson(export.replace("addr:country", "addr:xx"))
     text = propose_mapping(without, "export.geojson")
     assert '\ncountry = { constant = "" }  # required: fill in\n' in text
     why = r"^stores.fields.country.constant: empty, but the field is required: fill it in"
@@ -153,15 +157,16 @@ def test_fields_are_found_at_the_ends_of_paths() -> None:
         "address": {"street": "1 Elm St", "city": "Ada", "country": "CA"},
         "location": {"lat": 43.7, "lng": -79.4},
         "phones": ["1"],
+        "labels": ["1"],
         "open": True,
         "tags": [],
     }
     file = nested([{"id": number, **record} for number in (1, 2)])
     text = proposed(file, "shops.json")
     paths = {"store_id": "id", "company_id": "company.id", "name": "company.name", "address_1": "address.street"}
-    paths |= {"latitude": "location.lat", "longitude": "location.lng", "is_open": "open"}
+    paths |= {"latitude": "location.lat", "longitude": "location.lng", "is_open": "open", "phone_number": "phones.0"}
     assert {field: f'"{path}"' for field, path in paths.items()}.items() <= entries(text).items()
-    assert entries(text)["phones"] == '{ from = "phones", kind = "list", invalid = "null" }'
+    assert entries(text)["labels"] == '{ from = "labels", kind = "list", invalid = "null" }'
     assert [each["latitude"] for each in compiled(text, file).stores] == ["43.7", "43.7"]
 
 
@@ -497,7 +502,7 @@ def test_missing_required_fields_are_to_be_filled_in() -> None:
     assert text.endswith(
         """\
 [stores.fields]
-store_id = { constant = "" }  # required: put a column that identifies the store here, such as "Code A"
+store_id = "Straße"  # no column is named like an identifier; this is distinct in all records
 company_id = { constant = "läden" }  # no column names the company: fill in its name
 address_1 = "Straße"
 city = "Ort"
@@ -508,14 +513,12 @@ from = "stores"
 
 [stores.attributes]
 # The columns that are left: to serve one, delete the # of its line.
-# code_a = { from = "Code A", kind = "number", invalid = "null" }
-# code_b = { from = "Code B", kind = "number", invalid = "null" }
+# code_a = { from = "Code A", invalid = "null" }
+# code_b = { from = "Code B", invalid = "null" }
 """
     )
-    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: every store would get the same id"):
-        parse_mapping(text.encode())
-    loaded = compiled(text.replace('{ constant = "" }', '"Code A"'), file)
-    assert [(each["store_id"], each["company_id"]) for each in loaded.stores] == [("1", "läden"), ("3", "läden")]
+    loaded = compiled(text, file)
+    assert [(each["store_id"], each["company_id"]) for each in loaded.stores] == [("x", "läden"), ("y", "läden")]
 
 
 def test_records_without_a_required_value_are_counted() -> None:
@@ -639,10 +642,8 @@ def test_the_work_for_a_wide_header_is_bounded() -> None:
     file = Asked(["x" * 300, *names, "city"], [dict.fromkeys(names, "y")])
     text = propose_mapping(file, "wide.csv")
     assert file.asked == names[:MAX_COLUMNS]
-    assert text.endswith(
-        f"and {MAX_COLUMNS - MOST - 20:,} more.\n# Only the first {MAX_COLUMNS:,} columns were read.\n"
-    )
-    assert len(text) < 4_000
+    assert text.endswith(f"\n# Only the first {MAX_COLUMNS:,} columns were read.\n")
+    assert text.count('"column ') == MAX_COLUMNS
 
 
 def test_a_wide_csv_header_with_several_delimiters_is_refused_in_bounded_work() -> None:

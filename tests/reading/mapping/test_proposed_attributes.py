@@ -107,7 +107,7 @@ def test_columns_beyond_the_most_attributes_are_listed() -> None:
     file = Records([*RECORD, *columns], [{**RECORD, **dict.fromkeys(columns, "y z")}])
     text = propose_mapping(file, "x.csv")
     assert len(_PROPOSED.findall(text)) == MOST
-    assert text.endswith(f'\n\n# Not used: "zzz{MOST}", "zzz{MOST + 1}".\n')
+    assert text.endswith(f'\n\n# A mapping has at most 32 attributes: "zzz{MOST}", "zzz{MOST + 1}".\n')
     assert len(parse_mapping(uncommented(text).encode()).stores.attributes) == MOST
 
 

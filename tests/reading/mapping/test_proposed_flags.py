@@ -183,6 +183,7 @@ def test_a_preset_without_flags_gets_those_of_the_file() -> None:
     text = propose_mapping(file, "locations.csv")
     assert text.endswith(
         '\npreset = "google-business-profile"\n\n[stores.fields]\nis_open = { from = "Status",'
-        ' values = { "Open" = true, "Permanently closed" = false }, closing_date = "Closing date" }\n'
+        ' values = { "Open" = true, "Permanently closed" = false }, closing_date = "Closing date" }'
+        "  # found by its values\n"
     )
     assert are_open(text, file) == [True, False]

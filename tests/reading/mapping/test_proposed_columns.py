@@ -1,0 +1,156 @@
+"""Proposals lose nothing in silence: each column is a field, an attribute, or a line that says why it is neither."""
+
+import json
+from typing import Any
+
+import pytest
+
+from service.model.records import STORES
+from service.reading.batch import BATCH_SIZE
+from service.reading.columns.field_names import columns_by_nearest_name, suggest_field
+from service.reading.proposal.proposal import propose_mapping
+from tests.reading.mapping.record_files import compiled, nested, table
+from tests.reading.mapping.test_proposal import entries
+
+REQUIRED = {"store_id": "s", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
+LATE = BATCH_SIZE + 6  # records
+
+
+def as_table(records: list[dict[str, str]]) -> str:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return "\n".join([",".join(names), *(",".join(each.get(name, "") for name in names) for each in records)])
+
+
+def numbered(last: dict[str, Any], **cells: str) -> list[dict[str, Any]]:
+    """Return records with some cells, of which only the last one has more."""
+    found: list[dict[str, Any]] = [{**REQUIRED, **cells, "store_id": f"s{number}"} for number in range(LATE)]
+    found[-1] |= last
+    return found
+
+
+@pytest.mark.parametrize(
+    ("header", "location"),
+    [
+        ("id,shop,brand,addr:street,addr:city,addr:country,lat,lon", ("1.5", "2.5")),
+        ("id,shop,brand,addr:street,addr:city,addr:country,@lat,@lon", ("1.5", "2.5")),
+        ("ref,@spider,addr:street_address,addr:city,addr:country,Latitude,Longitude", ("1.5", "2.5")),
+        ("ref,@spider,addr:street_address,addr:city,addr:country,Y,X", ("1.5", "2.5")),
+    ],
+)
+def test_a_preset_is_completed_from_the_columns_that_are_there(header: str, location: tuple[str, str]) -> None:
+    names = header.split(",")
+    file = table(f"{header}\n{','.join(['7'] * (len(names) - 5))},1 Elm St,Ada,CA,1.5,2.5")
+    text = propose_mapping(file, "x.csv")
+    assert "\npreset = " in text
+    (store,) = compiled(text, file).stores
+    assert (store["latitude"], store["longitude"]) == location
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["city_id", "city_name"], {"city": "city_name"}),
+        (["Ort-ID", "Ort"], {"city": "Ort"}),
+        (["countryId", "Country"], {"country": "Country"}),
+        (["cod_provincia", "provincia"], {"province": "provincia"}),
+        (["code_commune", "nom_commune"], {"city": "nom_commune"}),
+        (["brand_id", "brand_name"], {"company_id": "brand_name"}),
+        (["company_id", "company_name"], {"company_id": "company_id"}),
+        (["store_code", "store_name"], {"store_id": "store_code", "name": "store_name"}),
+        (["country_code"], {"country": "country_code"}),
+        (["Ort / Ville", "Straße | Rue", "Name (Nom)"], {"city": 0, "address_1": 1, "name": 2}),
+        (["PLZ/Ort"], {}),
+        (["X/Y"], {}),
+        (["Address / No."], {"address_1": 0}),
+        (["addresse", "telehpone", "postleitzal"], {"address_1": 0, "phone_number": 1, "postal_code": 2}),
+        (["created_by", "activity", "late", "port", "religion", "place_id"], {}),
+    ],
+)
+def test_the_column_that_is_meant_is_taken(names: list[str], chosen: dict[str, str | int]) -> None:
+    expected = {field: name if isinstance(name, str) else names[name] for field, name in chosen.items()}
+    assert columns_by_nearest_name(names, paths=False) == expected
+
+
+def test_a_misspelt_synonym_is_compared_before_fields() -> None:
+    assert suggest_field("addresse", STORES) == "address_1"
+    assert suggest_field("provice", STORES) == "province"
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_column_whose_first_records_have_no_value_is_proposed(form: str) -> None:
+    last = {"zip": "01234", "lat": "40.5", "lng": "-90.5", "floor area": "12", "note": "x"}
+    records = numbered(last)
+    file = table(as_table(records)) if form == "csv" else nested(records)
+    text = propose_mapping(file, "x")
+    (store,) = (each for each in compiled(text, file).stores if each["postal_code"])
+    assert (store["postal_code"], store["latitude"], store["longitude"]) == ("01234", "40.5", "-90.5")
+    assert entries(text)["floor_area"].startswith('{ from = "floor area", kind = "number", invalid = "null"')
+    assert "note" in entries(text)
+
+
+def test_nested_members_that_only_later_records_have_are_proposed() -> None:
+    last = {"geo": {"lat": 40.5, "lng": -90.5}, "contact": {"phone": "555-0100"}, "tags": ["a"]}
+    records = [{**each, "contact": {"fax": "1"}, "tags": []} | each for each in numbered(last)]
+    file = nested(records)
+    text = propose_mapping(file, "x")
+    (store,) = (each for each in compiled(text, file).stores if each["latitude"])
+    assert (store["latitude"], store["longitude"], store["phone_number"]) == ("40.5", "-90.5", "555-0100")
+    assert entries(text)["tags"] == '{ from = "tags", kind = "list", invalid = "null", optional = true }'
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ("17", "0017", '{ from = "zz", invalid = "null" }  # record 1,030 has "0017"'),
+        ("17", "n/a", '{ from = "zz", kind = "number", invalid = "null" }'),
+        ("17", "18.5", '{ from = "zz", kind = "number", invalid = "null" }'),
+        ("2024-05-31", "unknown yet", '{ from = "zz", invalid = "null" }  # record 1,030 has "unknown yet"'),
+        ("05.06.2024", "31.05.2024", '{ from = "zz", kind = "date", date = "dd.mm.yyyy", invalid = "null" }'),
+        ("yes", "maybe", '{ from = "zz", invalid = "null" }  # record 1,030 has "maybe"'),
+        ("https://a.example", "none", '{ from = "zz", invalid = "null" }  # record 1,030 has "none"'),
+    ],
+)
+def test_a_later_value_that_contradicts_a_kind_takes_it_back(first: str, last: str, expected: str) -> None:
+    found = entries(propose_mapping(table(as_table(numbered({"zz": last}, zz=first))), "x"))["zz"]
+    assert found.startswith(expected)
+
+
+def test_numbers_of_a_column_of_codes_stay_texts() -> None:
+    text = "store_id,company_id,address_1,city,country,article code,plz2,size\ns1,c1,1 Elm St,Ada,CA,17,18,19"
+    found = entries(propose_mapping(table(text), "x"))
+    assert found["article_code"] == '{ from = "article code", invalid = "null" }'
+    assert found["size"] == '{ from = "size", kind = "number", invalid = "null" }'
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("A,1 Elm St,Ada,1\nB,1 Elm St,Ada,1", "name"),
+        ("A,1 Elm St,Ada,1\nA,2 Elm St,Ada,1\nB,1 Elm St,Ada,1", "name|address"),
+        ("A,1 Elm St,Ada,1\nA,2 Elm St,Ada,1\nA,1 Elm St,Ulm,1\nB,1 Elm St,Ada,1", "name|address|city"),
+        ("A,,Ada,1\nA,,Ada,2\n,,,", "postal"),
+    ],
+)
+def test_the_shortest_distinct_join_identifies_stores_that_no_column_does(rows: str, expected: str) -> None:
+    file = table(f"name,address,city,postal\n{rows}")
+    text = propose_mapping(file, "x.csv").replace('constant = ""', 'constant = "CA"')
+    columns = expected.split("|")
+    joined = f'"{expected}"' if len(columns) == 1 else f'{{ join = {json.dumps(columns)}, separator = "|" }}'
+    assert entries(text)["store_id"].startswith(joined)
+    assert len({each["store_id"] for each in compiled(text, file).stores}) == len(rows.strip(",\n").split("\n"))
+
+
+def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
+    text = propose_mapping(table("name,address,lat,lon\nA,1 Elm St,1.5,2.5\nB,x,1,2\nA,1 Elm St,1.6,2.6"), "x")
+    assert (
+        '# No join of up to 3 of "name", "address" is distinct: see records 1 and 3.\nstore_id = { constant = "" }'
+        in text
+    )
+
+
+def test_columns_that_are_not_proposed_have_a_line_that_says_why() -> None:
+    record: dict[str, Any] = {**REQUIRED, "tags": {}, "empty": None}
+    text = propose_mapping(nested([record, {**record, "store_id": "t"}]), "x")
+    assert '\n# No record has a value: "empty".\n# Arrays and objects are no values: "tags".\n' in text
+    text = propose_mapping(table(f"store_id,,{'x' * 300}\n1,2,3"), "x")
+    assert f'\n# The name is too long: "{"x" * 50}…".\n# 1 column without a name: ' in text
