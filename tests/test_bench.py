@@ -22,7 +22,7 @@ from service.model.records import STORES
 from service.sampling.sample_dataset import write_sample
 from service.web.http.request import query_pairs
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.ci
 
 PLACES = ("radius", "nearest", "box", "words", "facets", "clusters", "clusters-dense")
 QUERIES = ("company", "city", "city-open", "page", "dense", "scattered")

@@ -49,7 +49,7 @@ from tests.baking.random_datasets import loaded, random_dataset
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.ci
 
 TEXT = str(bounded_cache.__doc__)
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from tests.directory import company, store, write_directory
 from tests.program import SECONDS, serving
 from tests.thoroughness import is_thorough
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # They have the parameters and the responses of /stores.csv, which is tried by default.

@@ -16,6 +16,8 @@ from service.commands.serve import serve
 from tests.client_trial import try_client, try_client_without_key
 from tests.program import SECONDS, environment, eventually
 
+pytestmark = pytest.mark.ci
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 

@@ -14,7 +14,7 @@ from tests.fuzz.input_shapes import SERIAL, Alphabet, Shape
 from tests.fuzz.readers import READERS
 from tests.thoroughness import some_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.ci
 
 SHAPE = Shape(b"", (b"a",), b"")
 

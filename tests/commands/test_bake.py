@@ -288,7 +288,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_baking_takes_less_memory_than_the_data(form: str, tmp_path: Path) -> None:
     """Of 10,000 stores with 200 MB of a text that is not served, neither the file nor the records are in memory."""

@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from service.baking.layout import map_file, write_file
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
 from tests.run.generations import COMPANIES, STORES, Generation, swap_link
 from tests.run.load_clients import all_see, running_clients, two_clients
+
+pytestmark = pytest.mark.ci
 
 Damage = Callable[[Path], object]
 Repair = Callable[[Generation], object]

@@ -13,7 +13,7 @@ from tests.run.conftest import Serve
 from tests.run.generations import put
 from tests.run.load_clients import Client, Versions, connections_to_all_workers
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 STORES = "store_id,company_id,address_1,city,country,Hours,Area\ns1,acme,1 Main St,Ulm,DE,24/7,7.50\n"
 DERIVED = '[companies]\nfrom = "stores"\n'

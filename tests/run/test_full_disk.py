@@ -11,6 +11,8 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import all_see, running_clients, two_clients
 
+pytestmark = pytest.mark.ci
+
 DISK_SPACE = 500_000
 LARGE = 200_000
 

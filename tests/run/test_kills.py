@@ -15,7 +15,7 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import running_clients, two_clients
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 HEAVY = 300_000
 LONG = 20_000  # more than one spool has in memory, in a few records

@@ -3,10 +3,14 @@
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
 from tests.run.generations import put
 from tests.zip_archives import zipped
+
+pytestmark = pytest.mark.ci
 
 HEADER = b"store_id,company_id,address_1,city,country\n"
 DERIVED = b'[companies]\nfrom = "stores"\n'

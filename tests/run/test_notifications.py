@@ -15,7 +15,7 @@ from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, serving, started
 from tests.run.test_readiness import Origin, Start, answer
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
 

@@ -4,10 +4,14 @@ import shutil
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.program import eventually
 from tests.run.conftest import Serve
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, swap_link
 from tests.run.load_clients import all_see, clients_of_all_workers, running_clients, two_clients
+
+pytestmark = pytest.mark.ci
 
 
 def test_a_baked_file_replaced_20_times_is_never_served_mixed_and_no_worker_swaps_back(

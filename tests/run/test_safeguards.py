@@ -16,7 +16,7 @@ from tests.program import Running, eventually, run, start_error
 from tests.run.conftest import Serve
 from tests.run.test_workers import compiling, kill_worker
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 MANY, SOME, FEW = 100, 60, 20
 LATER = datetime(2099, 1, 1, tzinfo=UTC).timestamp()

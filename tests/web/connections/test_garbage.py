@@ -8,7 +8,7 @@ from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
 from tests.web.connections.listening import GET, listening, until_closed
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.ci]
 
 HEAD = GET[:-2]
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
