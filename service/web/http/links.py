@@ -38,11 +38,11 @@ _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 # A query of these only is one of a URI, and has no escapes.
-_CHARACTERS: Final = "[-._~!$'()*,;:@/?0-9A-Za-z]"
-_PLAIN: Final = re.compile(f"(?:{_CHARACTERS}|[&=])*")
+_CHARACTERS: Final = "-._~!$'()*,;:@/?0-9A-Za-z"
+_PLAIN: Final = re.compile(f"[{_CHARACTERS}&=]*")
 # Such a query without empty pairs and page numbers, which is the same in a link.
-_PAIR: Final = f"(?!{_PAGE_NUM}[=&]|{_PAGE_NUM}$){_CHARACTERS}(?:{_CHARACTERS}|=)*+"
-_SAME: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*+")
+_PAIR: Final = f"(?!{_PAGE_NUM}[=&]|{_PAGE_NUM}$)[{_CHARACTERS}][{_CHARACTERS}=]*+"
+_SAME: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
