@@ -25,7 +25,7 @@ _NO_VALUE: Final = frozenset(
 # Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
 _PLAIN: Final = r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?"
 NUMBER: Final = re.compile(_PLAIN)
-_NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*+")  # one in a line
+_NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*")  # one in a line
 _MAX_WORDS: Final = 20  # distinct texts of a column of words; another has free text
 _MAX_SHAPES: Final = 10_000  # of nested values; later ones are not looked at
 _OF_FEATURES: Final = ("feature", "geometry")  # no members
