@@ -114,27 +114,23 @@ class Decompressor:
         """Yield what a piece adds, in parts of at most 256 KiB. Raises `CompressionError`."""
         self._stored += len(piece)
         more = False
-        while piece or more:
-            if self._complete:
-                if self._compression == _GZIP and not (piece := piece.lstrip(b"\0")):  # padding, as of tapes
-                    return
-                self._frame, self._complete = _FRAMES[self._compression](), False
-            part = self._decompress(piece)
-            self._complete = self._frame.eof
-            piece = self._frame.unused_data if self._complete else getattr(self._frame, "unconsumed_tail", b"")
-            more = len(part) == _PART and not self._complete
-            self._size += len(part)
-            if part:
-                yield part
-        if self._stored > self._size + self._size // _OVERHEAD_SHARE + _OVERHEAD:
-            raise CompressionError("the compressed file is longer than what is in it")
-
-    def _decompress(self, piece: bytes) -> bytes:
         try:
-            part: bytes = self._frame.decompress(piece, _PART)
+            while piece or more:
+                if self._complete:
+                    if self._compression == _GZIP and not (piece := piece.lstrip(b"\0")):  # padding, as of tapes
+                        return
+                    self._frame, self._complete = _FRAMES[self._compression](), False
+                part = self._frame.decompress(piece, _PART)
+                self._complete = self._frame.eof
+                piece = self._frame.unused_data if self._complete else getattr(self._frame, "unconsumed_tail", b"")
+                more = len(part) == _PART and not self._complete
+                self._size += len(part)
+                if part:
+                    yield part
         except (zlib.error, zstd.ZstdError) as error:
             raise CompressionError(f"the compressed file is damaged: {error}") from None
-        return part
+        if self._stored > self._size + self._size // _OVERHEAD_SHARE + _OVERHEAD:
+            raise CompressionError("the compressed file is longer than what is in it")
 
     def end(self) -> None:
         """Raise `CompressionError` if the file cannot end here."""

@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 import socket
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +20,14 @@ from tests.interop.caching_proxies import VARNISH, listens, nginx_options
 from tests.interop.software import found, running
 from tests.program import Running, eventually, kill, serving
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+PLAIN: Final = "stores.baked"
+PACKED: Final = "stores.baked.zst"
+_SENT: Final = re.compile(r'" \d{3} (\d+) "')  # in the format "combined" of nginx
 _HAPROXY: Final = ROOT / "examples" / "fleet" / "haproxy.cfg"
 _BINDING: Final = f"bind {HOST}:8082"
 _SERVERS: Final = re.compile(r"(?: +server replica\d+ \S+\n)+")
@@ -77,11 +86,14 @@ def balancing(ports: Sequence[int], folder: Path, *changes: tuple[str, str]) -> 
 
 
 class Origin:
-    """nginx with the configuration of examples/edge, in a folder; `url` is what `serve --data` takes."""
+    """nginx with the configuration of examples/edge, in a folder; `url` is what `serve --data` takes.
 
-    def __init__(self, folder: Path) -> None:
-        self._port, self._folder, self._runs = free_port(), folder, ExitStack()
-        self.url = f"http://{HOST}:{self._port}/stores.baked"
+    The file has a name; one that ends with .zst is compressed.
+    """
+
+    def __init__(self, folder: Path, name: str = PLAIN) -> None:
+        self._port, self._folder, self._name, self._runs = free_port(), folder, name, ExitStack()
+        self.url = f"http://{HOST}:{self._port}/{name}"
         (folder / "origin").mkdir(parents=True)
         text = _NGINX.read_text().replace(_LISTENING, f"listen {HOST}:{self._port};")
         (folder / "nginx.conf").write_text(text)
@@ -94,8 +106,15 @@ class Origin:
 
     def publish(self, baked: Path) -> None:
         """Copy the file, which gives it a new time and so a new entity tag, then rename the copy."""
-        shutil.copyfile(baked, self._folder / "new")
-        (self._folder / "new").replace(self._folder / "origin" / "stores.baked")
+        if self._name == PACKED:
+            (self._folder / "new").write_bytes(zstd.compress(baked.read_bytes()))
+        else:
+            shutil.copyfile(baked, self._folder / "new")
+        (self._folder / "new").replace(self._folder / "origin" / self._name)
+
+    def sent(self) -> int:
+        """Return how many bytes of bodies it has sent, by its access log."""
+        return sum(map(int, _SENT.findall((self._folder / "access.log").read_text())))
 
     def kill(self) -> None:
         """Send SIGKILL to nginx and its worker."""
@@ -157,10 +176,12 @@ class Fleet(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def running_fleet(folder: Path, edition: Edition, *, replicas: int, cache_control: str) -> Iterator[Fleet]:
-    """Run a fleet that serves an edition, in a new folder. Raises `Failed`."""
+def running_fleet(
+    folder: Path, edition: Edition, *, replicas: int, cache_control: str, name: str = PLAIN
+) -> Iterator[Fleet]:
+    """Run a fleet that serves an edition, in a new folder; `name` is that of the file. Raises `Failed`."""
     with ExitStack() as runs:
-        origin = Origin(folder / "origin")
+        origin = Origin(folder / "origin", name)
         runs.callback(origin.stop)
         origin.start()
         origin.publish(edition.baked)

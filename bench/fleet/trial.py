@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from bench.fleet.fleets import Fleet, running_fleet
+from bench.fleet.fleets import PACKED, PLAIN, Fleet, running_fleet
 from bench.fleet.ledger import Ledger
 from bench.fleet.visitors import StreamReader, Visitor, every_target, visiting
 from bench.samples import Edition
@@ -63,12 +63,14 @@ class Change(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """What clients saw during a change: the counts of the `Ledger`, and what HAProxy sent again, as `repeated`.
 
-    seconds  until the last replica served the new edition, if there was one
+    seconds   until the last replica served the new edition, if there was one
+    received  bytes that each replica received from the origin, on average
     """
 
     change: Change
     counts: Mapping[str, int]
     seconds: float | None
+    received: float
 
     @property
     def missed(self) -> list[str]:
@@ -139,7 +141,7 @@ def outcomes(
     served, following = editions[0], iter(editions[1:])
     for change in changes:
         ledger.take()
-        _, before = fleet.balancer.counts()
+        (_, before), sent = fleet.balancer.counts(), fleet.origin.sent()
         time.sleep(pause)
         served = next(following) if change.has_data else served
         began = change.make(fleet, served, pause)
@@ -148,7 +150,7 @@ def outcomes(
         time.sleep(pause)
         counts = ledger.take()
         counts["repeated"] = fleet.balancer.counts()[1] - before
-        yield Outcome(change, counts, seconds)
+        yield Outcome(change, counts, seconds, (fleet.origin.sent() - sent) / len(fleet.replicas))
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -220,3 +222,30 @@ def measure(folder: Path, editions: Sequence[Edition], policy: str, pace: Pace, 
         counts["requests"] = fleet.balancer.counts()[0] - before
     old = max(0.0, ledger.last_seen.get(editions[0].version, 0.0) - all_new)
     return Lifetime(policy, counts, old, watched, ledger.problems)
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """New data without load: the name of the file, the bytes of the plain one, those that each replica received.
+
+    seconds  until the last replica served it
+    """
+
+    name: str
+    size: int
+    received: float
+    seconds: float
+
+
+def transfers(folder: Path, editions: Sequence[Edition], replicas: int) -> Iterator[Transfer]:
+    """Publish the second edition, plain and compressed, each to a fleet of its own."""
+    for name in (PLAIN, PACKED):
+        with running_fleet(
+            folder / name, editions[0], replicas=replicas, cache_control=_CACHE_CONTROL, name=name
+        ) as fleet:
+            sent = fleet.origin.sent()
+            fleet.origin.publish(editions[1].baked)
+            began = time.monotonic()
+            fleet.wait_until_all_serve(editions[1])
+            seconds = time.monotonic() - began
+            received = (fleet.origin.sent() - sent) / replicas
+        yield Transfer(name, editions[1].baked.stat().st_size, received, seconds)

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -146,21 +147,32 @@ def expected_length(beginning: bytes | bytearray) -> int | None:
 
 
 class ArrivingFile:
-    """A baked file that arrives in pieces, and its length by its header; `sent` is that of the sender."""
+    """An open file that is written in pieces while its disk has room; a baked one is checked by its header.
 
-    def __init__(self, sent: int | None = None) -> None:
-        self.length: int | None = None
-        self._sent, self._received, self._beginning = sent, 0, bytearray()
+    sent    its length as the sender says
+    length  the same, or that of a baked one by its header; None while it is not known
+    """
 
-    def add(self, piece: bytes) -> None:
-        """Count a piece. Raises DamagedFile if it is no baked file, or has another length than by its header."""
-        self._received += len(piece)
-        if self.length is None:
+    def __init__(self, file: BinaryIO | FileIO, sent: int | None = None, *, is_baked: bool = True) -> None:
+        self._file, self._sent, self._is_baked, self._beginning = file, sent, is_baked, bytearray()
+        self.received, self.length = 0, None if is_baked else sent
+        check_room(file.fileno(), self.length or 0)
+
+    def write(self, piece: bytes) -> None:
+        """Write a piece. Raises OSError; DamagedFile if a baked one has no header, or another length than by that."""
+        self.received += len(piece)
+        if self._is_baked and self.length is None:
             self._beginning += piece
             self.length = expected_length(self._beginning)
-        if self.length is not None and (self._received > self.length or self._sent not in (None, self.length)):
+            check_room(self._file.fileno(), self.length or 0)
+        length = self.length
+        if self._is_baked and length is not None and (self.received > length or self._sent not in (None, length)):
             sent = "more" if self._sent is None else f"{self._sent:,} bytes"
-            raise DamagedFile(f"the file has {self.length:,} bytes by its header, but {sent} are sent")
+            raise DamagedFile(f"the file has {length:,} bytes by its header, but {sent} are sent")
+        check_room(self._file.fileno(), len(piece))
+        remaining = memoryview(piece)
+        while remaining:
+            remaining = remaining[self._file.write(remaining) :]
 
 
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
@@ -270,13 +282,11 @@ PACKED: Final = ".zst"  # the end of the name of a baked file that is compressed
 
 def unpack_file(file: BinaryIO, to: Path, progress: Progress = silent) -> None:
     """Write what is in an open, compressed baked file; see `copy_file`."""
-    arriving = ArrivingFile()
     try:
         with to.open("wb") as plain:
+            arriving = ArrivingFile(plain)
             for part in decompressed(file, PACKED[1:]):
-                arriving.add(part)
-                check_room(plain.fileno(), max(len(part), (arriving.length or 0) - plain.tell()))
-                plain.write(part)
-                progress(f"Unpacking {file.name}", plain.tell(), arriving.length or plain.tell())
+                arriving.write(part)
+                progress(f"Unpacking {file.name}", arriving.received, arriving.length or arriving.received)
     except CompressionError as error:
         raise DamagedFile(str(error), remedy="compress it again") from None

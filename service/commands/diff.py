@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import click
 import msgspec
@@ -25,9 +25,6 @@ from service.publishing.source import Unavailable
 from service.server.log import shown_progress
 from service.settings import Settings
 from service.spool import Spools
-
-# "added", "removed" or "changed"; the row as JSON, the old one of a removed record; the old row of a changed one.
-Change: TypeAlias = tuple[str, bytes, bytes]
 
 _ERROR: Final = 2
 _ROWS: Final = 4096  # read at once
@@ -87,17 +84,18 @@ def _load(data: str, settings: Settings) -> Dataset:
 
 def _compare(datasets: list[Dataset], *, summary: bool) -> dict[str, Counter[str]]:
     """Print the changes, unless only their numbers matter; return these by resource and kind."""
-    counts = {}
+    counts, out = {}, None if summary or sys.stdout is None else sys.stdout.buffer  # which may be closed
     try:
         for resource in (COMPANIES, STORES):
             old, new = (getattr(dataset, resource.name) for dataset in datasets)
             numbers = counts[resource.name] = Counter(dict.fromkeys(_KINDS, 0))
             for kind, row, before in changes(old, new, resource):
                 numbers[kind] += 1
-                if not summary:
-                    sys.stdout.buffer.write(_LINE % (resource.name.encode(), kind.encode(), row, before))
+                if out:
+                    out.write(_LINE % (resource.name.encode(), kind.encode(), row, before))
             numbers["unchanged"] = len(old) - numbers["removed"] - numbers["changed"]
-        sys.stdout.flush()
+        if out:
+            out.flush()
     except BrokenPipeError:
         raise  # click ends the program without a message
     except OSError as error:
@@ -105,42 +103,34 @@ def _compare(datasets: list[Dataset], *, summary: bool) -> dict[str, Counter[str
     return counts
 
 
-def changes(old: Table, new: Table, resource: Resource) -> Iterator[Change]:
-    """Yield the changes from one table to another, by identifier, with the JSON of what was before in the line."""
+def changes(old: Table, new: Table, resource: Resource) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield the changes from one table to another, by identifier: the kind, the record as JSON, the end of its line.
+
+    That has the old values of a changed record.
+    """
     names = [*(field.name for field in fields(resource.record)), ATTRIBUTES]
-    for kind, row, before in _merged(_by_identifier(old), _by_identifier(new)):
-        if kind != "changed":
-            yield kind, row, b""
-        elif differing := _differing(_DECODE(before), _DECODE(row), names):
-            yield kind, row, _BEFORE % msgspec.json.encode(differing)
+    olds, news = _by_identifier(old), _by_identifier(new)
+    one, other = next(olds, None), next(news, None)
+    while one or other:
+        if one and (other is None or one[0] < other[0]):
+            yield "removed", one[1], b""
+            one = next(olds, None)
+        elif other and (one is None or other[0] < one[0]):
+            yield "added", other[1], b""
+            other = next(news, None)
+        elif one and other:
+            if one[1] != other[1] and (before := _differing(_DECODE(one[1]), _DECODE(other[1]), names)):
+                yield "changed", other[1], _BEFORE % msgspec.json.encode(before)
+            one, other = next(olds, None), next(news, None)
 
 
-_Rows: TypeAlias = Iterator[tuple[bytes, bytes]]
-
-
-def _by_identifier(table: Table) -> _Rows:
+def _by_identifier(table: Table) -> Iterator[tuple[bytes, bytes]]:
     """Yield the identifier and the row of each record, by identifier."""
     column = table.columns[table.key]
     for start in range(0, len(table), _ROWS):
         rows = table.rows.views(column.order[start : start + _ROWS], without=len(ROW_END))
         if column.values is not None:
             yield from zip(column.values.part(start, start + _ROWS), map(bytes, rows), strict=True)
-
-
-def _merged(olds: _Rows, news: _Rows) -> Iterator[Change]:
-    """Yield the changes of rows, without those that are equal."""
-    old, new = next(olds, None), next(news, None)
-    while old or new:
-        if old and (new is None or old[0] < new[0]):
-            yield "removed", old[1], b""
-            old = next(olds, None)
-        elif new and (old is None or new[0] < old[0]):
-            yield "added", new[1], b""
-            new = next(news, None)
-        elif old and new:
-            if old[1] != new[1]:
-                yield "changed", new[1], old[1]
-            old, new = next(olds, None), next(news, None)
 
 
 def _differing(old: Mapping[str, Raw], new: Mapping[str, Raw], names: list[str]) -> dict[str, Any]:

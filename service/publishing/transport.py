@@ -13,7 +13,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
 from service import __version__
 from service.baking.layout import ArrivingFile
-from service.files import CompressionError, Decompressor, check_room
+from service.files import CompressionError, Decompressor
 from service.publishing.failures import failures
 from service.publishing.object_store import open_store, parse_object_url
 from service.publishing.source import Unavailable, run_to_end
@@ -210,17 +210,11 @@ async def receive(
     Raises `DamagedFile` as soon as it cannot be a baked file though it should be one, or has another length than in its
     header; `CutOff`, OSError.
     """
-    arriving, received, length = ArrivingFile(remote.length), 0, None if is_baked else remote.length
-    check_room(file.fileno(), length or 0)
+    arriving = ArrivingFile(file, remote.length, is_baked=is_baked)
     while piece := await remote.read():
-        received += len(piece)
-        if is_baked:
-            arriving.add(piece)
-            length = arriving.length
-            check_room(file.fileno(), (length or received) - file.tell())
-        await run_to_end(_write, file, piece)
-        progress(received, max(received, length or 0))
-    if not remote.is_framed and received < (length or 0):
+        await run_to_end(arriving.write, piece)
+        progress(arriving.received, max(arriving.received, arriving.length or 0))
+    if not remote.is_framed and arriving.received < (arriving.length or 0):
         raise CutOff("the response was cut off")
 
 
@@ -232,10 +226,3 @@ async def receive_whole(remote: RemoteFile, most: int) -> bytes:
         if len(content) > most:
             raise Unavailable(f"the file has more than {most:,} bytes")
     return bytes(content)
-
-
-def _write(file: FileIO, piece: bytes) -> None:
-    check_room(file.fileno(), len(piece))
-    remaining = memoryview(piece)
-    while remaining:
-        remaining = remaining[file.write(remaining) :]

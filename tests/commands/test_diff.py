@@ -271,6 +271,9 @@ def test_a_reader_that_stops_ends_it_without_a_message_and_a_full_disk_with_one(
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(command, stdout=full, stderr=PIPE, env=environment({}), timeout=SECONDS, check=False)
     assert (ended.returncode, ended.stderr) == (2, b"Error: the lines cannot be written: No space left on device\n")
+    closed = ["sh", "-c", '"$@" >&-', "sh", *command]
+    ended = subprocess.run(closed, stderr=PIPE, env=environment({}), timeout=SECONDS, check=False)
+    assert (ended.returncode, ended.stderr.count(b"\n")) == (1, 2)
 
 
 def many(folder: Path, name: str, count: int) -> Table:

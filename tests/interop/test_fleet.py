@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from bench.fleet.fleets import balancing
-from bench.fleet.trial import CHANGES, Pace, make_trial
+from bench.fleet.trial import CHANGES, Pace, make_trial, transfers
 from bench.samples import Sample, editions
 from tests.http_server import Quiet, handling
 from tests.interop.cache_client import fetch, received
@@ -38,6 +38,12 @@ def test_no_change_of_a_fleet_fails_or_mixes_an_answer_and_no_planned_one_cuts_a
     assert trial.missed == []
     assert all(outcome.counts["complete"] for outcome in trial.outcomes)
     assert trial.compared > 100
+
+
+def test_a_compressed_file_at_the_origin_is_about_a_third_of_the_bytes_for_each_replica(tmp_path: Path) -> None:
+    plain, packed = transfers(tmp_path / "fleet", editions(Sample.of(2000, home=tmp_path), count=2), replicas=2)
+    assert plain.received == plain.size
+    assert packed.received < 0.36 * packed.size
 
 
 # For the shard, and for a full replica.
