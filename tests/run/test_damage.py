@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from service.baking.layout import map_file, write_file
+from tests.loading.data_files import packed
 from tests.program import Running, eventually
+from tests.publishing.test_remote_source import header_of_length
 from tests.run.conftest import Serve
-from tests.run.generations import COMPANIES, STORES, Generation, swap_link
+from tests.run.generations import COMPANIES, STORES, Generation, put, swap_link
 from tests.run.load_clients import all_see, running_clients, two_clients
 
 pytestmark = pytest.mark.ci
@@ -103,6 +105,21 @@ def test_a_damaged_baked_file_keeps_the_previous_data_served(serve: Serve, cache
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     check_survives(serve(file, *POLL), cache, OF_FILES, file, lambda following: following.bake(tmp_path).replace(file))
+
+
+def test_a_damaged_compressed_file_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
+    file = tmp_path / "set.baked.zst"
+
+    def repair(generation: Generation) -> None:
+        put(packed(generation.bake(tmp_path).read_bytes(), file.name), file)
+
+    damages: dict[str, Damage] = {
+        "truncated": lambda path: put(path.read_bytes()[:-5], path),
+        "bomb": lambda path: put(packed(header_of_length(1000) + bytes(1 << 24), path.name), path),
+        "not compressed": lambda path: put(Generation(1).bake(tmp_path).read_bytes(), path),
+    }
+    repair(Generation(1))
+    check_survives(serve(file, *POLL), cache, damages, file, repair)
 
 
 def test_a_damaged_folder_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
