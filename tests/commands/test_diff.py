@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import re
 import shutil
+import sqlite3
 import subprocess
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from subprocess import PIPE
@@ -25,6 +28,7 @@ from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run_here
 from tests.publishing.origin import Origin, serving, status
 
+PAGE: Final = Path(__file__).parents[2] / "docs" / "in-step.md"
 KEYS: Final = {"stores": "store_id", "companies": "company_id"}
 ROW: Final = (
     '{"store_id":"%s","company_id":"acme","parent_company_id":null,"name":%s,"address_1":"1 Main St","address_2":null,'
@@ -44,17 +48,18 @@ def difference(old: Path, new: Path, *options: str) -> tuple[int, list[Any], lis
     return ended.returncode, [orjson.loads(line) for line in ended.stdout.splitlines()], ended.stderr.splitlines()
 
 
-def exported(data: Path, resource: str) -> dict[str, dict[str, Any]]:
-    """Return the records of a data set by identifier, as `export` writes them; a number is its text."""
+def exact(line: str) -> Any:
+    """Return a line of JSON, with numbers as texts."""
+    return json.loads(line, parse_float=lambda text: ("number", text), parse_int=lambda text: ("number", text))
+
+
+def exported(data: Path, resource: str, parse: Callable[[str], Any] = exact) -> dict[str, dict[str, Any]]:
+    """Return the records of a data set by identifier, as `export` writes them."""
     with TemporaryDirectory() as folder:
         ended = run_here("export", data, file := Path(folder, "x.ndjson"), "--resource", resource)
         assert ended.returncode == 0, ended.stderr
-        records = map(exact, file.read_text().split("\n")[:-1])
+        records = map(parse, file.read_text().split("\n")[:-1])
         return {record[KEYS[resource]]: record for record in records}
-
-
-def exact(line: str) -> Any:
-    return json.loads(line, parse_float=lambda text: ("number", text), parse_int=lambda text: ("number", text))
 
 
 def differing(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -240,6 +245,25 @@ def test_a_mapping_is_for_what_is_not_baked(old: Path, new: Path, tmp_path: Path
     assert (both.returncode, both.stdout) == (2, "")
     assert "Usage: " in both.stderr
     assert "--mapping: a baked file has been read already" in both.stderr
+
+
+def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_the_code_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = re.findall(r"^```python\n(.+?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    made = random_dataset((40, 6, 8, 0), attributes=DECLARED)
+    before, step = write_directory(tmp_path / "none", [], []), made
+    for number in range(11):
+        folder = step.write(tmp_path / str(number))
+        (tmp_path / "changes.ndjson").write_text(run_here("diff", before, folder).stdout, "utf-8")
+        exec(code, {})  # noqa: S102 - our own
+        before, step = folder, edition(step, random_dataset((40, 6, 8, number), attributes=DECLARED), number)
+    with closing(sqlite3.connect("copy.db")) as copy:
+        rows = copy.execute("SELECT resource, id, record FROM records").fetchall()
+    records = {(name, key): each for name in KEYS for key, each in exported(before, name, json.loads).items()}
+    assert {(name, key): json.loads(record) for name, key, record in rows} == records
+    assert len(records) > 10
 
 
 @pytest.mark.process
