@@ -12,6 +12,7 @@ import msgspec
 
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
+from service.reading.formats.json_text import WEB_PAGE
 from service.reading.formats.table_file import (
     NO_OPTIONS,
     Finds,
@@ -40,21 +41,39 @@ _QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*
 _LINE_END: Final = re.compile(rb"[\r\n]")
 _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
 _LONGEST_SEPARATOR_LINE: Final = 12  # bytes
+_LINES_IN_QUOTES: Final = "each line is in quotes as a whole: remove these, and write every two quotes in it as one"
+_BEGINNINGS: Final = {
+    WEB_PAGE: "a web page; download the data itself",
+    re.compile(
+        rb'\s*(?:\[\s*\{|\{)\s*"'
+    ): "JSON: its name must end in .json, or in .jsonl with one record in each line",
+}
 _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
 class RowStream:
     """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`.
 
-    A row that is not valid CSV ends with its first line: what follows is read as if it were valid.
+    A row that is not valid CSV ends with its first line: what follows is read as if it were valid. `trim` allows spaces
+    before a quote.
 
     unclosed  the line of the last row with a quote that is not closed before the end of the text; 0 if there is none
     """
 
-    def __init__(self, text: FileBytes, delimiter: str, *, quotes: bool = True, start: int = 0, line: int = 1) -> None:
+    def __init__(  # noqa: PLR0913 - how a text is read, and from where
+        self,
+        text: FileBytes,
+        delimiter: str,
+        *,
+        quotes: bool = True,
+        trim: bool = False,
+        start: int = 0,
+        line: int = 1,
+    ) -> None:
         csv.field_size_limit(_MAX_CELL)
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-        self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True)
+        spaces = trim and delimiter != " "
+        self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=spaces)
         self._text, self.unclosed, self._quoted, self._error = text, 0, 0, ""
         self._open(line, start)
 
@@ -200,7 +219,9 @@ class _CsvText(msgspec.Struct, frozen=True):
         begin = declared.end() if declared else self.start
         start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
         line = 1 + count_line_breaks(self.text, 0, start)
-        return RowStream(self.text, delimiter, quotes=self.options.quotes, start=start, line=line)
+        options = self.options
+        trim = options.cleaning.trim
+        return RowStream(self.text, delimiter, quotes=options.quotes, trim=trim, start=start, line=line)
 
 
 class CsvFile(TableFile):
@@ -210,6 +231,9 @@ class CsvFile(TableFile):
         """Read the header. Raises FileError."""
         self._text, self.delimiter, self.total = text, delimiter, len(text.text)
         super().__init__(text.options, finds, assumed)
+        (name, *others), delimiters = self.names, set(DELIMITERS)
+        if not others and sum(map(name.count, delimiters)) > 1 and not (text.options.delimiter or finds(self.names)):
+            raise FileError(_LINES_IN_QUOTES, self.line)
 
     def _first_rows(self) -> Rows:
         return self._text.rows(self.delimiter).read(BATCH_SIZE)
@@ -237,6 +261,8 @@ def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: F
     """
     if options.delimiter is not None and not is_delimiter(options.delimiter):
         raise FileError(f"{options.delimiter!r} cannot be a delimiter")
+    if beginning := next((what for pattern, what in _BEGINNINGS.items() if pattern.match(content)), None):
+        raise FileError(f"not CSV: {beginning}", 1)
     text = _CsvText(content, options, _skip_lines(content, options.skip_lines))
     if declared := options.delimiter or separator_line(content, text.start):
         return CsvFile(text, declared, finds)

@@ -33,11 +33,27 @@ _NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
 JsonValue: TypeAlias = Raw | bytes
 _WHITE_SPACE: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
+_ARRAY_OF_OBJECTS: Final = re.compile(rb"\[[ \t\r\n]*\{")
 _NULL: Final = Raw(b"null")
 _RECORD_SEPARATOR: Final = b"\x1e"  # before each text of a sequence
 _SEPARATORS: Final = re.compile(_RECORD_SEPARATOR)
 _JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
 _MAX_NAMES: Final = 100  # of arrays in a message
+_MAX_NESTED: Final = 3  # objects around an array of records
+_USE_MAPPING: Final = "; `store-directory mapping` proposes a mapping that reads it"
+_BY_IDENTIFIER: Final = "; its members are objects: write them as an array, each with its identifier as a member"
+# How files begin that are called JSON, and are not.
+WEB_PAGE: Final = re.compile(rb"\s*<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_BEGINNINGS: Final = {WEB_PAGE: "a web page: download the data itself"} | {
+    re.compile(rb"\s*" + pattern, re.IGNORECASE): what
+    for pattern, what in (
+        (rb"<", "XML: convert it"),
+        (rb"//|/\*|#", "a comment: remove it"),
+        (rb"\)\]\}'", "characters that keep scripts from reading it: remove them"),
+        (rb"[\w$.]+\s*\(", "a function call, as in JSONP: remove it, and its parenthesis at the end"),
+        (rb"(?:var|let|const|export|import)\s|[\w$.]+\s*=", "a script: remove all but the array or object"),
+    )
+}
 _VALUES: Final = msgspec.json.Decoder(Raw)
 
 
@@ -65,6 +81,8 @@ def describe_json_error(error: Exception, text: FileBytes, name: str = "") -> st
         return "the JSON is nested too deeply"
     if _BLANK.match(text):
         return "not valid JSON: the file is empty"
+    if beginning := next((what for pattern, what in _BEGINNINGS.items() if pattern.match(text)), None):
+        return f"not valid JSON: {text[:_MAX_NAME].decode(errors='replace')!r} is the beginning of {beginning}"
     location = _describe(_path(text, _valid_end(text, error_offset(error))), name)
     if error_offset(error) is None:
         return f"not valid JSON: truncated, or a lone surrogate{location}"
@@ -150,7 +168,7 @@ def array_values(text: FileBytes, name: str | None = None) -> JsonValues:
 
     The member has a name, or it is the only array.
     """
-    return _views(text, _elements(text, _array_name(text) if name is None else name))
+    return _views(text, _elements(text, _find_array(text) if name is None else [name]))
 
 
 def line_values(text: FileBytes) -> JsonValues:
@@ -196,15 +214,16 @@ def json_errors(value: JsonValue, lines: Callable[[], Sequence[int]], index: int
         raise FileError(describe_json_error(error, bytes(value)), lines()[index]) from None
 
 
-def _elements(text: FileBytes, name: str) -> list[Raw]:
-    """Return the elements of an array, or of the array that is the member `name` of an object. Raises FileError."""
+def _elements(text: FileBytes, path: Sequence[str]) -> list[Raw]:
+    """Return the elements of an array, or of the array at a path of members of objects. Raises FileError."""
     array: JsonValue | FileBytes = text
+    name = path[-1] if path else ""
     expected = f'expected an array, or an object with an array under "{name}"'
     try:
-        if _OBJECT.match(text):
-            expected = f'the object has no array under "{name}"'
-            members = msgspec.json.decode(text, type=dict[str, Raw])
-            array = members.pop(name, _NULL)
+        for member in path if _OBJECT.match(text) else ():
+            members = msgspec.json.decode(array, type=dict[str, Raw])
+            expected = f'the object has no array under "{name}"{_describe_members(members)}'
+            array = members.pop(member, _NULL)
             check_depth(members.values())
         elements = msgspec.json.decode(array, type=list[Raw])
         check_depth(elements)
@@ -223,24 +242,52 @@ def has_array(text: FileBytes, name: str) -> bool:
         return False
 
 
-def _array_name(text: FileBytes) -> str:
-    """Return the name of the only array in an object, "" if the text is no object."""
+def _find_array(text: FileBytes) -> Sequence[str]:
+    """Return the path of the only array of objects in an object, else of its only array; none if the text is none."""
     try:
         members = msgspec.json.decode(text, type=dict[str, Raw])
-        arrays = _arrays(members)
-        check_depth(members[name] for name in members.keys() - set(arrays))
+        paths = dict(islice(_nested_arrays(members), _MAX_NAMES + 1))
+        check_depth(members[name] for name in members.keys() - {path[0] for path in paths})
     except ValidationError:
-        return ""
+        return ()
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error) from None
-    if len(arrays) != 1:
-        found = f"; found {len(arrays)}: {', '.join(map(repr, arrays[:_MAX_NAMES]))}" if arrays else ""
-        raise FileError(f"expected an array of records, or an object with one array{found}")
-    return arrays[0]
+    of_objects, own = [path for path, has_objects in paths.items() if has_objects], _arrays(members)
+    if len(of_objects) == 1 and len(paths) <= _MAX_NAMES:
+        return of_objects[0]
+    if len(own) != 1:
+        names = [".".join(path) for path in paths]
+        found = f"; found {len(names)}: {', '.join(map(repr, names[:_MAX_NAMES]))}" if names else ""
+        hint = found or _describe_members(members)
+        raise FileError(f"expected an array of records, or an object with one array{hint}")
+    return own
+
+
+def _nested_arrays(members: Mapping[str, Raw], *above: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield the path of each array in the members of an object and in objects there, and whether it has objects."""
+    for name, value in members.items():
+        if _begins_with(value, b"["):
+            yield (*above, name), _ARRAY_OF_OBJECTS.match(value) is not None
+        elif _begins_with(value, b"{") and len(above) < _MAX_NESTED:
+            yield from _nested_arrays(msgspec.json.decode(value, type=dict[str, Raw]), *above, name)
 
 
 def _arrays(members: Mapping[str, Raw]) -> list[str]:
-    return [name for name, value in members.items() if bytes(memoryview(value)[:1]) == b"["]
+    return [name for name, value in members.items() if _begins_with(value, b"[")]
+
+
+def _begins_with(value: Raw, character: bytes) -> bool:
+    """Return whether a JSON value begins with a character."""
+    return bytes(memoryview(value)[:1]) == character
+
+
+def _describe_members(members: Mapping[str, Raw]) -> str:
+    """Return what else an object has instead of an array of some name, and what to do; "" if it has nothing."""
+    found = islice(_nested_arrays(members), _MAX_NAMES)
+    if arrays := [".".join(path) for path, has_objects in found if has_objects]:
+        return f", but under {' and '.join(map(repr, arrays))}{_USE_MAPPING}"
+    objects = sum(_begins_with(value, b"{") for value in members.values())
+    return _BY_IDENTIFIER if objects and objects == len(members) else ""
 
 
 def file_error(text: FileBytes, error: Exception, name: str = "", lines_hint: str = _JSON_LINES_HINT) -> FileError:

@@ -34,6 +34,7 @@ _ENOUGH: Final = 2
 _INSERT_HEADER: Final = (
     "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
 )
+_SPACE_BEFORE_QUOTE: Final = "; if spaces may be before quotes, declare trim = true in mapping.toml"
 Finds: TypeAlias = Callable[[Sequence[str]], bool]  # whether a header has all required columns
 
 
@@ -107,6 +108,17 @@ class MissingHeader(FileError):
     def __init__(self, row: Row, value: str, line: int) -> None:
         """Take the row, one of its values, and its line."""
         super().__init__(f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}", line)
+        self.row = row
+
+
+class RepeatedColumns(FileError):
+    """Several columns have one name.
+
+    row  the names
+    """
+
+    def __init__(self, why: str, line: int, row: Row) -> None:
+        super().__init__(why, line)
         self.row = row
 
 
@@ -212,7 +224,10 @@ class TableFile(RecordFile):
             numbers = [records[index] for index in complete]
             cells = list(zip(*[rows[index] for index in complete], strict=False))
             for index in sorted(records.keys() - complete):
-                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}"
+                hint = (
+                    _SPACE_BEFORE_QUOTE if any(cell.lstrip(" ")[:1] == '"' != cell[0] for cell in rows[index]) else ""
+                )
+                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}{hint}"
                 unreadable.append(UnreadableRecord(records[index], lines[index], Issue("cells", why)))
         unused_names = [UnusedName(name, header.line, len(complete)) for name in unused]
         named = len(header.names)
@@ -242,7 +257,7 @@ class TableFile(RecordFile):
                     raise FileError(read.malformed[index], read.lines[index])
                 if duplicates := repeated(filter(None, row)):
                     shown = ", ".join(repr(truncate(name)) for name in duplicates[:MAX_UNUSED])
-                    raise FileError(f"duplicate columns: {shown}: rename them", read.lines[index])
+                    raise RepeatedColumns(f"duplicate columns: {shown}: rename them", read.lines[index], row)
                 if any(row):
                     last = next(place for place in reversed(range(len(row))) if row[place])
                     header, start = Header(row[: last + 1], len(row), read.lines[index]), index + 1

@@ -1,7 +1,7 @@
 """Propose attributes for the columns that are left: as comments, so that adding one is deleting a `#`."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
@@ -83,7 +83,7 @@ def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, 
 
     `decimal` is the decimal separator of the stores.
     """
-    names = _names(columns)
+    names = distinct((_name(column.name) for column in columns), RESERVED | {field.name for field in STORES.fields})
     lines = [
         f"# {name} = {_entry(column, first, decimal=decimal, paths=paths)}"
         for name, column in zip(names, columns[:MOST], strict=False)
@@ -91,11 +91,9 @@ def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, 
     return [f"[{STORES.name}.attributes]", _HOW, *lines] if lines else []
 
 
-def _names(columns: Iterable[ColumnSample]) -> Iterator[str]:
-    """Yield a name for each column that is valid, of no field, and of no other column."""
-    taken = RESERVED | {field.name for field in STORES.fields}
-    for column in columns:
-        name = _name(column.name)
+def distinct(names: Iterable[str], taken: AbstractSet[str]) -> Iterator[str]:
+    """Yield names, with a number if they are taken, also by those before."""
+    for name in names:
         numbered = (f"{name}_{number}" for number in count(2))
         chosen = name if name not in taken else next(each for each in numbered if each not in taken)
         taken |= {chosen}

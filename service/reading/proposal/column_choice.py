@@ -12,8 +12,10 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, WrongType
 from service.reading.columns.dates import RFC_3339, day_parser, possible_formats
 from service.reading.columns.field_names import COORDINATES, columns_by_nearest_name, end_of_path
 from service.reading.columns.flags import IS_OPEN, flag_of, has_status_word, is_closed_name, mentions_status
+from service.reading.diagnostics import FileError
 from service.reading.formats.json_file import paths_of
 from service.reading.mapping.toml import quoted
+from service.texts import truncate
 
 MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
 MAX_NAME: Final = 200  # characters, of a cell too
@@ -93,6 +95,8 @@ def read_columns(file: RecordFile) -> FirstRecords:
     named = (name for name in file.names if len(name) <= MAX_NAME and name.strip())
     pending, columns, count = list(islice(named, MAX_COLUMNS)), dict[str, ColumnSample](), 0
     names = dict.fromkeys(pending)
+    if not (file.is_table or names):
+        _check_objects(file)
     while pending:
         is_complete = file.is_table or file.is_costly
         groups = () if is_complete else {name.partition(".")[0] for name in pending if "." in name} - {*_OF_FEATURES}
@@ -112,6 +116,13 @@ def read_columns(file: RecordFile) -> FirstRecords:
         pending = [name for name in finder.found if name not in names][: MAX_COLUMNS - len(names)]
         names |= dict.fromkeys(pending)
     return FirstRecords(columns, count)
+
+
+def _check_objects(file: RecordFile) -> None:
+    """Raise FileError if the first record is no object."""
+    batch = next(file.batches([]), None)
+    for each in batch.unreadable[:1] if batch is not None else ():
+        raise FileError(f"{each.issue.why}, found {truncate(each.text or '')}", each.line)
 
 
 class _MemberFinder:

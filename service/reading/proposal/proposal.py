@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -14,9 +15,9 @@ from service.reading.batch import BATCH_SIZE, RecordFile
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
-from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, TableOptions
+from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableOptions
 from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.attributes import propose_attributes
+from service.reading.proposal.attributes import distinct, propose_attributes
 from service.reading.proposal.column_choice import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -50,9 +51,10 @@ _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an o
 def find_table_options(open_file: Open, form: FileFormat) -> TableOptions:
     """Return the options with which a file is read best, of those that its first records show the need for."""
     found = _find_header(open_file, NO_OPTIONS) if form.is_csv or form is WORKBOOK else NO_OPTIONS
-    if form.is_csv and (unreadable := _count_unreadable(open_file, found)):
+    if form.is_csv and _count_unreadable(open_file, found):
+        trimmed = msgspec.structs.replace(found, cleaning=Cleaning(trim=True))  # spaces before quotes
         ordinary = _find_header(open_file, TableOptions(quotes=False))  # quotes are ordinary characters
-        found = ordinary if _count_unreadable(open_file, ordinary) < unreadable else found
+        found = min(found, trimmed, ordinary, key=partial(_count_unreadable, open_file))
     return msgspec.structs.replace(found, cleaning=_find_cleaning(open_file, found))
 
 
@@ -83,6 +85,10 @@ def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
             if headless == options and last > width:
                 columns = tuple(f"column_{number}" for number in range(1, 1 + len(error.row)))
                 headless = msgspec.structs.replace(tried, columns=columns)
+        except RepeatedColumns as error:
+            named = [cell.strip() or f"column_{number}" for number, cell in enumerate(error.row, 1)]
+            if recognizes(named) and error.line is not None:
+                return msgspec.structs.replace(options, skip_lines=error.line, columns=tuple(distinct(named, set())))
         except FileError:
             continue
         else:
@@ -98,6 +104,8 @@ def _count_unreadable(open_file: Open, options: TableOptions) -> int:
         batch = next(file.batches(file.names[:1]), None)
     except FileError:
         return _UNUSABLE
+    if not options.quotes and file.names[0].startswith('"'):  # they enclose cells, or lines
+        return _UNUSABLE
     return len(batch.unreadable) if batch is not None else 0
 
 
@@ -106,9 +114,9 @@ def _find_cleaning(open_file: Open, options: TableOptions) -> Cleaning:
         file = open_file(options)
         batch = next(file.batches(list(islice(file.names, MAX_COLUMNS))), None)
         cells = batch.columns.values() if batch is not None else ()
-        texts = {cell for column in cells for cell in column if isinstance(cell, str)}
+        texts = {cell for column in (file.names, *cells) for cell in column if isinstance(cell, str)}
         spaced = any(text != text.strip() != "" for text in texts)
-        return Cleaning(trim=spaced, repair=_REPAIR if any(map(has_c1, texts)) else "")
+        return Cleaning(trim=spaced or options.cleaning.trim, repair=_REPAIR if any(map(has_c1, texts)) else "")
     return Cleaning()
 
 
@@ -165,7 +173,9 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
-    if "columns" in options:
+    if "columns" in options and "column_1" not in first.columns:
+        yield "# Several columns have one name: all are declared, with different names."
+    elif "columns" in options:
         shown = [quoted(next(iter(column.texts), "")) for column in islice(first.columns.values(), _MAX_SHOWN)]
         yield f"# There is no header line: name the columns, the first values of which are {', '.join(shown)}."
     elif file.is_table and not recognizes(file.names):
