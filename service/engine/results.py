@@ -29,7 +29,7 @@ from service.engine.select import batches, matching_rows, ordered
 from service.engine.table import Table
 from service.model.envelope import CLOSING, OPENING, STORE_MEMBERS, wrap_clusters
 from service.model.parameters import SORT_ORDERS
-from service.model.query import ALL_ROWS, Criteria, Query
+from service.model.query import ALL_ROWS, Query
 from service.model.records import ATTRIBUTES, DISTANCE, Resource
 
 _Pieces = Sequence[bytes | memoryview]
@@ -128,7 +128,12 @@ _DECODED: Final = 500
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters of a query as JSON, in chunks. Raises `TooManyCells`."""
-    clusters = _clusters(table, query)
+    locations, box, zoom = table.locations, query.bbox, query.zoom
+    if locations is None or not box or zoom is UNSET:
+        raise ValueError("clusters need locations, a box and a zoom")
+    # A box that has all rows is no condition.
+    criteria = msgspec.structs.replace(query.criteria, box=None if locations.are_all_in(box) else box)
+    clusters = cluster(locations, None if criteria == ALL_ROWS else matching_rows(table, criteria, Z_ORDER), zoom)
     single, offsets = (clusters.counts == 1).nonzero()[0], table.rows.offsets
     rows = clusters.rows[single]
     spend(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)
@@ -146,12 +151,3 @@ def _properties(table: Table, clusters: Clusters, single: Positions) -> list[byt
         for position, store in zip(positions.tolist(), encoded(stores), strict=True):
             properties[position] = b"1," + store[1:-1]
     return properties
-
-
-def _clusters(table: Table, query: Query) -> Clusters:
-    """Return the clusters. A box that has all rows is no condition."""
-    locations, box, zoom = table.locations, query.bbox, query.zoom
-    if locations is None or not box or zoom is UNSET:
-        raise ValueError("clusters need locations, a box and a zoom")
-    criteria = Criteria(query.filters, box=None if locations.are_all_in(box) else box, terms=query.q or ())
-    return cluster(locations, None if criteria == ALL_ROWS else matching_rows(table, criteria, Z_ORDER), zoom)

@@ -83,7 +83,7 @@ def matching_rows(table: Table, criteria: Criteria, order: str) -> RowList | Row
 
 def _with_value(table: Table, criteria: Criteria) -> RowList | None:
     """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None."""
-    if len(criteria.filters) != 1 or criteria.terms or criteria.circle or criteria.box:
+    if not criteria.filters or criteria != Criteria(criteria.filters[:1]):
         return None
     name, keys = criteria.filters[0].field, criteria.filters[0].keys
     if len(keys) != 1 or name in table.lists:

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
 
 from service.engine.columns.column import KEY_END, NULL_KEY, join_keys, list_key
 from service.loading.fast_path import read_plain_column
 from service.model.kinds import (
+    DECIMAL_KEYS,
     FLAG,
     IDENTIFIER,
     INSTANT,
@@ -105,6 +105,9 @@ PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Issue("parent", "no company has this identifier")
 _BOUNDS: Final = {"latitude": MAX_LATITUDE, "longitude": MAX_LONGITUDE}  # degrees
 _RANGES: Final = {name: (number_key(f"-{bound}"), number_key(f"{bound}")) for name, bound in _BOUNDS.items()}
+_OUT_OF_RANGE: Final = {
+    name: Issue("range", f"expected a number from -{bound} to {bound}") for name, bound in _BOUNDS.items()
+}
 
 _MISSING: Final = Issue("missing", "a value is required")
 _NOT_AN_INSTANT: Final = Issue("date", "expected a date or date-time such as 2024-05-31T10:00:00Z")
@@ -176,7 +179,7 @@ def _check_plain_column(
     field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None
 ) -> CheckedColumn | None:
     """Return the cells, checked all at once; None unless all of them are certainly valid."""
-    plain = None if field.kind is FLAG else read_plain_column(field.kind, cells, _RANGES.get(field.name))
+    plain = None if field.kind is FLAG else read_plain_column(field.kind, cells, _RANGES.get(field.name, DECIMAL_KEYS))
     if plain is None or (field.required and NULL_KEY in plain.keys):
         return None
     if companies is not None and not companies >= set(cells) - {None, ""}:
@@ -213,12 +216,13 @@ def _key(kind: Kind, value: Value) -> str | None:
 
 def _check_range(keys: Mapping[Cell, str | None], field: Field) -> dict[Cell, Issue]:
     """Return the warnings of the cells that are not decimals, or not in the range of their field, by their keys."""
-    least, most = _RANGES[field.name]
+    least, most = _RANGES.get(field.name, DECIMAL_KEYS)
     outside = [cell for cell, key in keys.items() if key is not None and not least <= key <= most]
-    out_of_range = Issue("range", f"expected a number from -{_BOUNDS[field.name]} to {_BOUNDS[field.name]}")
     texts = {cell: str(cell) for cell in outside}
     return {
-        cell: out_of_range if NUMBER_PATTERN.fullmatch(text.strip()) else check_text(field, text) or _NOT_A_DECIMAL
+        cell: _OUT_OF_RANGE[field.name]
+        if NUMBER_PATTERN.fullmatch(text.strip())
+        else check_text(field, text) or _NOT_A_DECIMAL
         for cell, text in texts.items()
     }
 
@@ -230,7 +234,7 @@ def _read(field: Field, cell: Cell) -> Value | Issue:
     if isinstance(cell, bool | tuple):
         return cell
     if cell is None or not cell.strip():
-        return _MISSING if field.required else _no_value(kind)
+        return _MISSING if field.required else field.default
     if kind is FLAG:
         flag = parse_flag(cell)
         return _NOT_A_FLAG if flag is None else flag
@@ -244,9 +248,3 @@ def _wrong_type(kind: Kind) -> Issue:
     if kind is FLAG:
         return _NOT_A_FLAG
     return _NOT_A_NUMBER if kind is NUMBER else _NOT_A_STRING
-
-
-def _no_value(kind: Kind) -> Value:
-    if kind is FLAG:
-        return True
-    return UNSET if kind is INSTANT else None

@@ -46,6 +46,8 @@ _END_BYTE: Final = _END.encode()
 END: Final = _END_BYTE[0]
 _ZERO_KEY: Final = b"1"
 _POSITIVE: Final = ord("2")
+# The key of every decimal is between these, that of no other text.
+DECIMAL_KEYS: Final = "0", f"2{_LARGER}{10**19 - 1}"
 COMPLEMENT: Final = bytes.maketrans(_KEY_ALPHABET.encode(), _KEY_ALPHABET[::-1].encode())
 
 

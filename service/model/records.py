@@ -78,6 +78,7 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Field(msgspec.Struct, frozen=True):
     """A field of a record: its name, kind, description, and its uses: whether it is required, and so on.
 
+    default    what a record without a value has
     attribute  the kind of the attribute that it is, in a record's object of attributes; "" for a field of the interface
     separator  between the texts of a list; "" if it is none
     """
@@ -86,6 +87,7 @@ class Field(msgspec.Struct, frozen=True):
     kind: Kind
     description: str
     required: bool = False
+    default: str | bool | UnsetType | None = None
     filters: bool = False
     facets: bool = False
     sorts: bool = True
@@ -178,11 +180,12 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
-    declared = [(field, field.type.__metadata__[0]) for field in msgspec.structs.fields(record)]
-    return tuple(
-        Field(field.name, description=meta.description, required=field.required, **meta.extra)
-        for field, meta in declared
-    )
+    return tuple(map(_declared, msgspec.structs.fields(record)))
+
+
+def _declared(field: msgspec.structs.FieldInfo) -> Field:
+    meta, default = field.type.__metadata__[0], None if field.required else field.default
+    return Field(field.name, description=meta.description, required=field.required, default=default, **meta.extra)
 
 
 # The field of the default order. Company records may have it in their file, but it is not served.
@@ -232,6 +235,6 @@ COMPANIES: Final = Resource(
     "companies",
     Company,
     "company_id",
-    (*_fields(Company), Field(CREATED_AT, INSTANT, "When the record was created.", served=False)),
+    (*_fields(Company), Field(CREATED_AT, INSTANT, "When the record was created.", default=UNSET, served=False)),
     items=(Company, partial(Company, Company)),
 )

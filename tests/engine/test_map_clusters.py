@@ -3,12 +3,17 @@
 import gc
 import json
 from random import Random
+from typing import Any
 
+import msgspec
 import pytest
 
 from service.engine.results import map_clusters
-from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES
+from service.engine.select import select
+from service.model.coordinates import Box, Circle, Coordinates
+from service.model.query import Criteria, Filter, Query, QueryParser
+from service.model.records import COMPANIES, CREATED_AT, STORES
+from service.model.words import Term
 from tests.engine.oracle import Pairs, clusters, flag
 from tests.engine.random_records import OWNERS, build
 from tests.engine.test_places import served
@@ -67,3 +72,30 @@ def test_a_request_for_clusters_leaves_nothing_behind() -> None:
         map_clusters(table, query)
     gc.collect()
     assert len(gc.get_objects()) - before < 100
+
+
+# A value of each member of the criteria, which some of the stores match.
+MEMBERS: dict[str, Any] = {
+    "filters": (Filter("is_open", ("1",)), Filter("country", ("ca",))),
+    "circle": Circle(Coordinates(43.7, -79.4), 3e6),
+    "box": Box(-120, -45.5, 60, 70),
+    "terms": (Term("shop"),),
+}
+
+
+@pytest.mark.parametrize("name", Criteria.__struct_fields__)
+def test_each_condition_selects_fewer_rows_than_one_filter_alone(name: str) -> None:
+    _, table = served(0)
+    alone = Criteria(MEMBERS["filters"][:1])
+    both = msgspec.structs.replace(alone, **{name: MEMBERS[name]})
+    assert 0 < select(table, both, CREATED_AT).total < select(table, alone, CREATED_AT).total
+
+
+def test_clusters_are_of_the_rows_that_match_all_criteria_of_a_query() -> None:
+    _, table = served(0)
+    circle: Circle = MEMBERS["circle"]
+    query = Query(MEMBERS["filters"], circle.centre, circle.radius, MEMBERS["box"], zoom=3, q=MEMBERS["terms"])
+    assert {name for name in Criteria.__struct_fields__ if getattr(query.criteria, name)} == set(MEMBERS)
+    features = json.loads(b"".join(map_clusters(table, query)))["features"]
+    counts = [feature["properties"]["count"] for feature in features]
+    assert 0 < sum(counts) == select(table, query.criteria, CREATED_AT).total

@@ -6,9 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
 
+import pytest
 from hypothesis import example, given, strategies as st
 
+from service.loading.checks import check_column
 from service.loading.dataset import Loaded
+from service.model.kinds import FLAG, NUMBER
+from service.model.records import STORES, Field
 from service.reading.diagnostics import Diagnostic, StoresWarning
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
 from tests.loading.oracle import Oracle, Reported
@@ -100,3 +104,19 @@ def test_csv_records_are_checked_like_the_oracle(stores: list[Record], companies
     with TemporaryDirectory() as folder:
         files = {"stores.csv": as_csv(stores, STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=False)
+
+
+@pytest.mark.parametrize("more", [[], ["1e999"], [" 7"]])
+@pytest.mark.parametrize("word", ["north", "4km"])
+def test_a_number_of_any_field_that_is_no_decimal_has_a_warning(word: str, more: list[str]) -> None:
+    cells = ["0", "-1.5", "9" * 30, "-9e999", "1e-999", None, *more]
+    area = Field("area", NUMBER, "Floor area.")
+    assert check_column(area, cells, None).warnings == {}
+    found = check_column(area, [*cells, word], None)
+    assert ({cell: issue.code for cell, issue in found.warnings.items()}, found.errors) == ({word: "number"}, {})
+
+
+def test_a_record_without_a_flag_has_the_default_of_its_field() -> None:
+    others = Field("is_new", FLAG, "Whether it is new."), Field("is_new", FLAG, "Whether it is new.", default=False)
+    values = [check_column(field, ["true", None], None).values for field in (STORES.field("is_open"), *others)]
+    assert values == [[True, True], [True, None], [True, False]]
