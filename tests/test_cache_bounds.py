@@ -40,11 +40,11 @@ from service.web.http.request import Request, RequestFields, query_pairs
 from service.web.http.response import Answer
 from service.web.pipeline import (
     access_log,
+    answers,
     auth as rate_limiting,
-    response_cache as recent_answers,
 )
+from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import SHORT_BYTES
-from service.web.pipeline.response_cache import ResponseCache
 from tests.baking.random_datasets import loaded, random_dataset
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
@@ -192,7 +192,7 @@ class Asked:
         records = [store(f"s{number:04}", name=f"{number * 7919 % 10_007:05}") for number in range(stores)]
         snapshots.current = snapshot(write_directory(folder, records))
         self._route = record_routes(ServedData(snapshots, Settings()))[0]
-        self._recent = ResponseCache(snapshots, 1 << 30, lambda _: None)
+        self._recent = Answers(snapshots, 1 << 30, lambda _: None)
 
     @property
     def counted(self) -> int:
@@ -275,11 +275,11 @@ _hashes: set[int] = set()
 def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
     assert bound_of("service.engine.text_index") == 2 * text_index._CACHE_BYTES  # noqa: SLF001
     settings = Settings(data=".")
-    response_cache = (settings.response_cache << 20) + recent_answers._DOCUMENT_BYTES  # noqa: SLF001
-    most = recent_answers._MOST_ONCE  # noqa: SLF001
+    response_cache = (settings.response_cache << 20) + answers._DOCUMENT_BYTES  # noqa: SLF001
+    most = answers._MOST_ONCE  # noqa: SLF001
     hashes = growth(lambda: _hashes.update(hash(b"%d" % number) for number in range(most)))
-    assert response_cache < response_cache + hashes <= bound_of("service.web.pipeline.response_cache")
-    assert response_cache + 2 * MIB == bound_of("service.web.pipeline.response_cache")
+    assert response_cache < response_cache + hashes <= bound_of("service.web.pipeline.answers")
+    assert response_cache + 2 * MIB == bound_of("service.web.pipeline.answers")
 
 
 def test_what_is_kept_of_an_answer_is_nothing_to_the_garbage_collector(tmp_path: Path) -> None:

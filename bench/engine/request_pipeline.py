@@ -28,10 +28,10 @@ from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http.request import Request as Received, RequestFields, query_pairs
+from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
 from service.web.pipeline.plan import Plan
-from service.web.pipeline.response_cache import ResponseCache
 from service.web.pipeline.routes import ResourceRoute, Routes
 from service.web.site import make_site
 
@@ -82,7 +82,7 @@ class Pipeline(msgspec.Struct, frozen=True):
     app: App
     routes: Routes
     authenticate: Authenticate
-    recent: ResponseCache
+    recent: Answers
 
     def route(self, target: Target) -> ResourceRoute:
         """Return the route of a target."""
@@ -109,7 +109,7 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
         app=make_site(holder, authenticate, Settings()).public,
         routes=Routes(record_routes(ServedData(holder, Settings()))),
         authenticate=authenticate,
-        recent=ResponseCache(holder, _CACHED_BYTES, lambda _: None),
+        recent=Answers(holder, _CACHED_BYTES, lambda _: None),
     )
 
 

@@ -107,7 +107,7 @@ def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
         received = request(target)
         for _ in range(2):
             pipeline.recent.answer(pipeline.route(target), target.segment, received)
-        return partial(pipeline.recent.data.get, received.line + received.fields.wanted)
+        return partial(pipeline.recent.data.get, received.line + received.fields.cache_key_suffix)
 
     return prepare
 

@@ -6,5 +6,5 @@ from service.web.pipeline import plan
 
 if __name__ == "__main__":
     row_budget.MOST_ROWS = 0
-    plan.MOST_OF_A_KEY = 1
+    plan.MAX_LONG_QUERIES_OF_A_KEY = 1
     main()

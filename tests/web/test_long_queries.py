@@ -15,7 +15,7 @@ from service.web.endpoints import whole_results as whole_result
 from service.web.http.response import Answer
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
-from service.web.pipeline.plan import MOST, MOST_OF_A_KEY, QUERY_THREAD, in_turn
+from service.web.pipeline.plan import MAX_LONG_QUERIES, MAX_LONG_QUERIES_OF_A_KEY, QUERY_THREAD, in_turn
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient, garbage
@@ -109,7 +109,7 @@ async def test_a_query_whose_client_has_left_is_not_begun(
 ) -> None:
     await serve(snapshots, folder)
     app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
-    for _ in range(2 * MOST_OF_A_KEY):
+    for _ in range(2 * MAX_LONG_QUERIES_OF_A_KEY):
         (wire,) = await waiting(app, target, KEY)
         wire.drop(ConnectionResetError())
         await settle()
@@ -120,7 +120,7 @@ async def test_a_query_whose_client_has_left_is_not_begun(
     assert not list(snapshots.current.dataset.stores.selections)
     counted = next(each for each in app.traffic.collect() if each.name == "store_directory_http_requests")
     counts = {sample.labels["status"]: sample.value for sample in counted.samples if sample.name.endswith("_total")}
-    assert counts == {"200": 1, "499": 2 * MOST_OF_A_KEY}
+    assert counts == {"200": 1, "499": 2 * MAX_LONG_QUERIES_OF_A_KEY}
 
 
 @pytest.mark.usefixtures("every_query_is_long")
@@ -132,15 +132,15 @@ async def test_a_key_has_few_long_queries_at_a_time_and_the_next_is_a_503(
 ) -> None:
     await serve(snapshots, folder)
     app = make_site(snapshots, authentication([KEY, "other"]), DEFAULTS).public
-    *first, refused, other = await waiting(app, target, *[KEY] * MOST_OF_A_KEY, KEY, "other")
-    assert ([*map(len, (wire.statuses for wire in first))], other.statuses) == ([0] * MOST_OF_A_KEY, [])
+    *first, refused, other = await waiting(app, target, *[KEY] * MAX_LONG_QUERIES_OF_A_KEY, KEY, "other")
+    assert ([*map(len, (wire.statuses for wire in first))], other.statuses) == ([0] * MAX_LONG_QUERIES_OF_A_KEY, [])
     assert await answered(refused) == [503]
     assert b"\r\nRetry-After: 1\r\n" in refused.received
     assert b"\r\nCache-Control: no-store\r\n" in refused.received
     busy_thread.set()
-    assert await answered(*first, other) == [200] * (MOST_OF_A_KEY + 1)
+    assert await answered(*first, other) == [200] * (MAX_LONG_QUERIES_OF_A_KEY + 1)
     refused.received.clear()
-    refused.unread += request(f"{target}&limit={MOST_OF_A_KEY + 1}")
+    refused.unread += request(f"{target}&limit={MAX_LONG_QUERIES_OF_A_KEY + 1}")
     refused.deliver()
     assert await answered(refused) == [200]
 
@@ -151,10 +151,10 @@ async def test_a_process_has_a_bound_of_long_queries_also_without_keys(
 ) -> None:
     await serve(snapshots, folder)
     app = make_site(snapshots, no_authentication, msgspec.structs.replace(DEFAULTS, no_auth=True)).public
-    *first, refused = await waiting(app, LONG[0], *[""] * (MOST + 1))
+    *first, refused = await waiting(app, LONG[0], *[""] * (MAX_LONG_QUERIES + 1))
     assert (await answered(refused), any(wire.statuses for wire in first)) == ([503], False)
     busy_thread.set()
-    assert await answered(*first) == [200] * MOST
+    assert await answered(*first) == [200] * MAX_LONG_QUERIES
 
 
 @pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, MemoryError, asyncio.InvalidStateError])

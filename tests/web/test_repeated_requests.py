@@ -18,7 +18,7 @@ from tests.directory import company, store, write_directory
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire
 from tests.web.live import DEFAULTS, KEY
-from tests.web.test_response_cache import FIELDS, TARGETS
+from tests.web.test_answers import FIELDS, TARGETS
 
 METHODS = ("GET", "HEAD")
 # So that a repeated request is answered more often than it is made.

@@ -4,7 +4,7 @@ The key of a cache is a complete value of everything that the cached value depen
 cache may leave out only what its owner holds and never changes. Errors are not cached: one may be a hundred times as
 large as its request. At most, in MiB, where and what, by which key:
 
-  74  web/pipeline/response_cache.py
+  74  web/pipeline/answers.py
       cached responses, by the request line, of a document the path of its route; of the header fields whether
       unknown parameters are errors, whether GeoJSON is preferred, the accepted codings and the expected
       versions (--response-cache, by default 64, and 8 of documents; 2 of hashes of keys that were requested once)

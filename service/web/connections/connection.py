@@ -30,9 +30,9 @@ from service.web.connections.scheduling import Turns
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split
+from service.web.pipeline.answers import Deferred
 from service.web.pipeline.app import FILES_SHARE, App
 from service.web.pipeline.counters import Event
-from service.web.pipeline.response_cache import Waiting
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
@@ -376,7 +376,7 @@ class Connection(asyncio.BufferedProtocol):
             pieces = self._unexpected()
         self._send(pieces)
 
-    async def _answer(self, request: Request, waiting: Waiting[Response]) -> None:
+    async def _answer(self, request: Request, waiting: Deferred[Response]) -> None:
         try:
             pieces = self._encode(await waiting(), request.method, request.version)
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback

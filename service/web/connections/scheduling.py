@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class Waiting(Protocol):
+class QueuedConnection(Protocol):
     """A connection with buffered bytes."""
 
     def take_turn(self) -> None:
-        """Process at most one buffered request."""
+        """Send the next part of a response, or answer one request."""
 
 
 class Turns:
@@ -24,11 +24,11 @@ class Turns:
     def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
         """Let connections have their turns in calls that the event loop makes soon."""
         self._call_soon = call_soon
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[QueuedConnection] = deque()
         self._scheduled = self._postponed = False
         self.authenticated = 0
 
-    def add(self, connection: Waiting) -> None:
+    def add(self, connection: QueuedConnection) -> None:
         """Let a connection have a turn."""
         self._waiting.append(connection)
         self._schedule()

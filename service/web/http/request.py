@@ -141,8 +141,8 @@ class RequestFields:
         return self.has_preference and is_strict(self._received.getall(PREFER))
 
     @cached_property
-    def wanted(self) -> bytes:
-        """What selects the representation, and the versions that it must be of, as lines after another one.
+    def cache_key_suffix(self) -> bytes:
+        """What selects the representation, and the versions that it must be of, as lines.
 
         Whether unknown parameters are errors, whether GeoJSON is preferred, the accepted codings; the versions. Each
         begins with its line end, which neither another line nor the value of a field has in it.

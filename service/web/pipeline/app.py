@@ -30,10 +30,10 @@ from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines
 from service.web.http.links import HELP_LINES, HELP_PATH
 from service.web.http.request import Request, RequestFields, without_trailing_slash
 from service.web.http.response import Answer, Response, error_answer
+from service.web.pipeline.answers import ANSWER_HIT, Answers, Deferred
 from service.web.pipeline.auth import Authenticate, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.response_cache import ANSWER_HIT, ResponseCache, Waiting
 from service.web.pipeline.routes import AnswerRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
@@ -71,12 +71,12 @@ class App:
         self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
         self._server_timing = settings.server_timing
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
-        self._cache = ResponseCache(snapshots, settings.response_cache << 20, self.traffic.count)
+        self._answers = Answers(snapshots, settings.response_cache << 20, self.traffic.count)
         self._needs_key = not settings.no_auth
         self.memory_used = 0.0
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=self._needs_key))
 
-    def __call__(self, request: Request) -> Response | Waiting[Response]:
+    def __call__(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request at once, or return what waits for its response.
 
         Neither raises anything but the cancellation of the request.
@@ -95,7 +95,7 @@ class App:
             return self._respond(exchange, answer, started)
         return partial(self._later, exchange, answer, started)
 
-    async def _later(self, exchange: Exchange, waiting: Waiting[Answer], started: float) -> Response:
+    async def _later(self, exchange: Exchange, waiting: Deferred[Answer], started: float) -> Response:
         try:
             answer = await waiting()
         except asyncio.CancelledError:
@@ -120,7 +120,7 @@ class App:
         miss, and takes the steps of any other request.
         """
         started = perf_counter()
-        cached = self._cache.data.get(line + fields.wanted)
+        cached = self._answers.data.get(line + fields.cache_key_suffix)
         if cached is None:
             return None
         try:
@@ -159,7 +159,7 @@ class App:
 
     def _answer(
         self, request: Request, route: Route | None, segment: str, exchange: Exchange
-    ) -> Answer | Waiting[Answer]:
+    ) -> Answer | Deferred[Answer]:
         """Take the steps from a request to its answer, or to what waits for it. Raises `RequestError`."""
         fields = request.fields
         if request.error is not None:
@@ -171,9 +171,9 @@ class App:
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
         if not route.protected:
-            return self._cache.answer(route, segment, request)
+            return self._answers.answer(route, segment, request)
         exchange.principal = principal = self._authenticate(fields)
-        answer = partial(self._cache.answer, route, segment, request, principal.name if self._needs_key else None)
+        answer = partial(self._answers.answer, route, segment, request, principal.name if self._needs_key else None)
         if principal.rate is not None:
             lines = self._rate_limits.check(principal.name, principal.rate)
             if lines is None:
@@ -182,7 +182,7 @@ class App:
         return answer()
 
     async def _limited(
-        self, name: str, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Waiting[Answer]]
+        self, name: str, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Deferred[Answer]]
     ) -> Answer:
         """Return an answer, once the store of rate limits allows a request of a key."""
         exchange.rate_limit = await self._rate_limits.wait(name, rate)

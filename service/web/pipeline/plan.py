@@ -139,7 +139,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     may_fail: bool = False
     threads: Executor = QUERY_THREAD
 
-    def evaluated(self, fields: RequestFields) -> Answer:
+    def not_modified_or_made(self, fields: RequestFields) -> Answer:
         """Return the 304 if the client has the representation, else the body. Raises `PreconditionFailed`.
 
         The body is made only if the client does not name the tag, and the body may fail or its length decides the
@@ -186,10 +186,10 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
 # At most this many queries wait for a thread or run there: in a process, and of one key. More would not be answered in
 # time.
-MOST = 64
-MOST_OF_A_KEY = 4
+MAX_LONG_QUERIES = 64
+MAX_LONG_QUERIES_OF_A_KEY = 4
 
-_keys: Final = list[str | None]()  # of the queries that wait or run
+_owners: Final = list[str | None]()  # of the queries that wait or run
 
 
 async def in_turn(threads: Executor, query: Callable[[], Answer], key: str | None) -> Answer:
@@ -198,13 +198,13 @@ async def in_turn(threads: Executor, query: Callable[[], Answer], key: str | Non
     `key` is the name of the client's key; None without keys, when clients cannot be told apart: behind a proxy they
     share an address. Raises `TooManyLongQueries`.
     """
-    if len(_keys) >= MOST or (key is not None and _keys.count(key) >= MOST_OF_A_KEY):
+    if len(_owners) >= MAX_LONG_QUERIES or (key is not None and _owners.count(key) >= MAX_LONG_QUERIES_OF_A_KEY):
         raise TooManyLongQueries
-    _keys.append(key)
+    _owners.append(key)
     try:
         return await asyncio.get_running_loop().run_in_executor(threads, _without_stop, query)
     finally:
-        _keys.remove(key)
+        _owners.remove(key)
 
 
 def _without_stop(query: Callable[[], Answer]) -> Answer:

@@ -16,11 +16,11 @@ from service.web.connections.scheduling import Turns
 from service.web.endpoints.probes import probe_routes
 from service.web.http.request import Request
 from service.web.http.response import Response
+from service.web.pipeline.answers import Deferred
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, Event
 from service.web.pipeline.observer import Observer
-from service.web.pipeline.response_cache import Waiting
 from tests.web.live import DEFAULTS
 
 LIMITS = Limits()
@@ -43,11 +43,11 @@ class GatedApp(App):
         self.gate.set()
         self.called = asyncio.Event()
 
-    def __call__(self, request: Request) -> Response | Waiting[Response]:
+    def __call__(self, request: Request) -> Response | Deferred[Response]:
         self.called.set()
         return self.respond(request) if self.gate.is_set() else partial(self._wait, request)
 
-    def respond(self, request: Request) -> Response | Waiting[Response]:
+    def respond(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request behind the gate."""
         return super().__call__(request)
 

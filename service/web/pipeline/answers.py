@@ -1,4 +1,4 @@
-"""The response cache."""
+"""Answers to requests, made by plans and cached."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -38,17 +38,17 @@ ANSWER_HIT, _MISS = Event.ANSWER_HIT, Event.ANSWER_MISS
 _THREADS: Final = background_threads(2, "encoding")
 
 # All that an answer depends on except the snapshot, as lines: the request line (of a HEAD: that of its GET), or the
-# path of a document; then `RequestFields.wanted`. Not a pair, which the garbage collector would traverse.
+# path of a document; then `RequestFields.cache_key_suffix`. Not a pair, which the garbage collector would traverse.
 _Key: TypeAlias = bytes
 _Cache: TypeAlias = BoundedCache[_Key, Representation]
 
 
 # Waits for a result that is not there at once.
 _Result = TypeVar("_Result")
-Waiting: TypeAlias = Callable[[], Coroutine[Any, Any, _Result]]
+Deferred: TypeAlias = Callable[[], Coroutine[Any, Any, _Result]]
 
 
-class ResponseCache:
+class Answers:
     """Makes answers by the plans of routes, and caches those of the current snapshot."""
 
     def __init__(self, snapshots: SnapshotHolder, max_bytes: int, count: Callable[[Event], None]) -> None:
@@ -60,7 +60,7 @@ class ResponseCache:
 
     def answer(
         self, route: ResourceRoute, segment: str, request: Request, key_name: str | None = None
-    ) -> Answer | Waiting[Answer]:
+    ) -> Answer | Deferred[Answer]:
         """Return the answer to a request to a route, or what waits for it. Raises `RequestError`.
 
         `key_name` is the name of the client's key, if there are any.
@@ -68,9 +68,9 @@ class ResponseCache:
         started, fields = perf_counter(), request.fields
         if route.protected:
             line = request.line if request.method == hdrs.METH_GET else _as_get(request)
-            cache, key = self.data, line + fields.wanted
+            cache, key = self.data, line + fields.cache_key_suffix
         else:  # a document has no parameters
-            cache, key = self._documents, route.path.encode() + fields.wanted
+            cache, key = self._documents, route.path.encode() + fields.cache_key_suffix
         cached = cache.get(key)
         if cached is not None and (answer := cached.answer(fields)) is not None:
             self._count(ANSWER_HIT)
@@ -79,7 +79,7 @@ class ResponseCache:
         snapshot = self._snapshots.current
         plan = route.plan(segment, request.query, fields)
         plan.representation.route, plan.representation.path = route.name, request.path
-        make = partial(plan.evaluated, fields) if fields.is_conditional else plan.make
+        make = partial(plan.not_modified_or_made, fields) if fields.is_conditional else plan.make
         try:
             made = within_budget(make)
         except OverBudget:
