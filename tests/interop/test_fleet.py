@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -11,9 +12,12 @@ from threading import Event
 
 import pytest
 
-from bench.fleet.fleets import balancing
+from bench.fleet.fleets import Origin, balancing
 from bench.fleet.trial import CHANGES, Pace, make_trial, transfers
 from bench.samples import Sample, editions
+from service.background import silent
+from service.publishing.remote_source import RemoteBakedFile
+from service.publishing.transport import HttpTransport
 from tests.http_server import Quiet, handling
 from tests.interop.cache_client import fetch, received
 from tests.interop.caching_proxies import HOST, VARNISH
@@ -44,6 +48,24 @@ def test_a_compressed_file_at_the_origin_is_about_a_third_of_the_bytes_for_each_
     plain, packed = transfers(tmp_path / "fleet", editions(Sample.of(2000, home=tmp_path), count=2), replicas=2)
     assert plain.received == plain.size
     assert packed.received < 0.36 * packed.size
+
+
+async def test_a_file_that_nginx_encodes_while_it_sends_it_is_fetched_once(tmp_path: Path) -> None:
+    (edition,) = editions(Sample.of(2000, home=tmp_path), count=1)
+    origin, conf = Origin(tmp_path / "origin"), tmp_path / "origin" / "nginx.conf"
+    encodes = "sendfile on; gzip on; gzip_types application/octet-stream;"
+    conf.write_text(conf.read_text().replace("sendfile on;", encodes))
+    origin.start()
+    with ExitStack() as runs:
+        runs.callback(origin.stop)
+        origin.publish(edition.baked)
+        source = RemoteBakedFile(origin.url, tmp_path / "cache", HttpTransport(origin.url))
+        fetch = partial(source.fetch, tmp_path / "to", check=lambda _: None, progress=silent)
+        found = await fetch(known="")
+        assert found is not None
+        assert (tmp_path / "to").read_bytes() == edition.baked.read_bytes()
+        assert await fetch(known=found.fingerprint) is None
+        assert 0 < eventually(origin.sent) < 0.5 * edition.baked.stat().st_size
 
 
 # For the shard, and for a full replica.
