@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowList, bit_positions
+from service.engine.columns.selection import RowBitmap, bit_positions
 from service.engine.row_json import decode_rows, members
-from service.engine.select import matching_rows
+from service.engine.select import select
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold
@@ -73,8 +73,8 @@ class Matches:
     @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
-        matches = matching_rows(self._table, self._criteria, self._table.order_by)
-        return matches.rows if isinstance(matches, RowList) else bit_positions(matches.bitmap)
+        matches = select(self._table, self._criteria, self._table.order_by)
+        return bit_positions(matches.bitmap) if isinstance(matches, RowBitmap) else matches.slice(0, matches.total)
 
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:

@@ -10,6 +10,7 @@ from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowList, Selection
 from service.engine.facets import Matches
+from service.engine.geography.areas import box_area
 from service.engine.geography.clusters import Clusters, cluster
 from service.engine.geography.grid import Positions
 from service.engine.geography.z_order import Z_ORDER
@@ -25,7 +26,7 @@ from service.engine.row_json import (
     json_list,
     shows_distances,
 )
-from service.engine.select import batches, matching_rows, ordered
+from service.engine.select import batches, ordered, scanned_rows
 from service.engine.table import Table
 from service.model.envelope import CLOSING, OPENING, STORE_MEMBERS, wrap_clusters
 from service.model.parameters import SORT_ORDERS
@@ -131,9 +132,10 @@ def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     locations, box, zoom = table.locations, query.bbox, query.zoom
     if locations is None or not box or zoom is UNSET:
         raise ValueError("clusters need locations, a box and a zoom")
-    # A box that has all rows is no condition.
-    criteria = msgspec.structs.replace(query.criteria, box=None if locations.are_all_in(box) else box)
-    clusters = cluster(locations, None if criteria == ALL_ROWS else matching_rows(table, criteria, Z_ORDER), zoom)
+    # Matching rows are cached without the box: a moved map reuses them. One that has all rows is no condition.
+    criteria = msgspec.structs.replace(query.criteria, box=None)
+    matches = None if criteria == ALL_ROWS else scanned_rows(table, criteria, Z_ORDER)
+    clusters = cluster(locations, matches, None if locations.are_all_in(box) else box_area(locations, box), zoom)
     single, offsets = (clusters.counts == 1).nonzero()[0], table.rows.offsets
     rows = clusters.rows[single]
     spend(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)

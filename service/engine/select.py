@@ -14,7 +14,6 @@ from service.engine.columns.selection import (
     ScannedRows,
     Selection,
     bit_positions,
-    renumbered,
 )
 from service.engine.conditions import conditions
 from service.engine.geography.distance_order import DistanceOrder, order_rows
@@ -33,10 +32,10 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
     if sort_by == table.order_by:
-        return _with_value(table, criteria) or matching_rows(table, criteria, sort_by)
+        return _with_value(table, criteria) or _cached(table, criteria)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
-        matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria)
+        matches = table.matches.get(criteria) or _match(table, criteria)
         selection = _in_order(table, matches, sort_by)
         # The values of the criteria may be larger than the rows that they select.
         table.selections.put((criteria, sort_by), selection, selection.nbytes + criteria.nbytes)
@@ -46,13 +45,13 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
 def nearest(table: Table, criteria: Criteria, point: Coordinates, stop: int | None) -> Selection:
     """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
-    Lists of rows are cached for the point: all of few, the nearest of many. Of many, their bitmap by position is, too.
+    Lists of rows are cached for the point: all of few, the nearest of many.
     """
     if table.locations is None:
         raise ValueError("the rows have no locations")
     listed = table.nearest.get((criteria, point))
     if listed is None or not listed.reaches(stop):
-        matches = None if criteria == ALL_ROWS else matching_rows(table, criteria, DISTANCE)
+        matches = None if criteria == ALL_ROWS else scanned_rows(table, criteria, DISTANCE)
         if isinstance(matches, RowList):
             listed = order_rows(table.locations, point, matches.rows)
         else:
@@ -63,21 +62,27 @@ def nearest(table: Table, criteria: Criteria, point: Coordinates, stop: int | No
     return listed
 
 
-def matching_rows(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
-    """Return the rows that match: few, or those with a value, in the default order, many as a bitmap in any.
+def scanned_rows(table: Table, criteria: Criteria, order: str) -> RowList | ScannedRows:
+    """Return the rows that match: few in the default order, many in another, of the locations. These are cached."""
+    rows = table.selections.get((criteria, order))
+    if isinstance(rows, ScannedRows):
+        return rows
+    matches: RowList | RowBitmap | None = _with_value(table, criteria)
+    if matches is None or matches.total >= _MANY_ROWS:
+        matches = _cached(table, criteria)
+    if isinstance(matches, RowList):
+        return matches
+    rows = ScannedRows(matches, *table.order(order))
+    table.selections.put((criteria, order), rows, rows.nbytes + criteria.nbytes)
+    return rows
 
-    Recent ones are cached.
-    """
-    if order == table.order_by and (slice_of_column := _with_value(table, criteria)) is not None:
-        return slice_of_column
-    matches = table.matches.get((criteria, order))
+
+def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    """Return the rows that match, in the default order, many as a bitmap. Recent ones are cached."""
+    matches = table.matches.get(criteria)
     if matches is None:
-        matches = table.matches.get((criteria, table.order_by)) or _match(table, criteria)
-        if order != table.order_by:
-            if isinstance(matches, RowList):
-                return matches
-            matches = renumbered(matches.bitmap, *table.order(order))
-        table.matches.put((criteria, order), matches, matches.nbytes + criteria.nbytes)
+        matches = _match(table, criteria)
+        table.matches.put(criteria, matches, matches.nbytes + criteria.nbytes)
     return matches
 
 

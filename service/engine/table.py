@@ -49,9 +49,9 @@ class Table:
     all_rows    sort field -> all rows, in that order
     least_many  the fewest rows whose bitmap is cheaper than their list
 
-    It caches the last `matches` by criteria and order (the default one, by distance, along the Z-order), the last
-    `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the last `facets` by
-    criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
+    It caches the last `matches` in the default order by criteria, the last `selections` by criteria and another order
+    (of a field, by distance, along the Z-order), the rows `nearest` to points by criteria and point, the last `facets`
+    by criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
     `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
 
@@ -75,7 +75,7 @@ class Table:
         self.all_rows = {name: RowList(each.order, each.non_null_count) for name, each in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
         self.nearest = BoundedCache[tuple[Criteria, Coordinates], RowList](_NEAREST_BYTES)
-        self.matches = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_MATCHES_BYTES, least))
+        self.matches = BoundedCache[Criteria, RowList | RowBitmap](max(_MATCHES_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
         self._bitmaps = BoundedCache[tuple[str, int], Bitmap](max(_BITMAP_BYTES, least))

@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from service.engine.columns.selection import RowList, pack, renumbered
+from service.engine.columns.selection import RowBitmap, RowList, ScannedRows, pack
 from service.engine.geography import clusters, z_order
+from service.engine.geography.areas import box_area
 from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster
 from service.engine.geography.grid import are_in_box
 from service.engine.geography.locations import Locations
@@ -43,19 +44,24 @@ def rows_in(places: Locations, rows: list[int], box: Box) -> list[int]:
     return [row for row in rows if (place := places.positions[row]) < places.count and inside[place]]
 
 
-def bitmap_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
+def scanned(places: Locations, rows: list[int]) -> ScannedRows:
     mask = np.zeros(len(places.order), np.bool_)
     mask[rows] = True
-    return cluster(places, renumbered(pack(mask), places.z_order.order, places.count), zoom)
+    found = RowBitmap(pack(mask), np.arange(len(mask), dtype=np.int32), len(mask))
+    return ScannedRows(found, places.z_order.order, places.count)
+
+
+def bitmap_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
+    return cluster(places, scanned(places, rows), None, zoom)
 
 
 def list_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
-    return cluster(places, RowList(np.array(rows, np.int32), len(rows)), zoom)
+    return cluster(places, RowList(np.array(rows, np.int32), len(rows)), None, zoom)
 
 
 def all_of(places: Locations, rows: list[int], zoom: int) -> Clusters:
     assert len(rows) == len(places.order)
-    return cluster(places, None, zoom)
+    return cluster(places, None, None, zoom)
 
 
 WAYS: list[Way] = [bitmap_of, list_of]
@@ -131,24 +137,29 @@ def boxes(random: Random, points: dict[int, Coordinates], count: int) -> list[Bo
 
 @KNOWN
 @pytest.mark.parametrize("seed", range(2))
-def test_clusters_are_those_of_a_scan(seed: int, cells: int) -> None:
+def test_clusters_are_those_of_a_scan(monkeypatch: pytest.MonkeyPatch, seed: int, cells: int) -> None:
+    monkeypatch.setattr(clusters, "_FEW", seed * 1000)
     whole, points = many(seed)
     places, random = knowing(whole, cells), Random(seed)
     every = list(range(len(places.order)))
     for box in some_of(EVERYWHERE + boxes(random, points, 40), 2, seed):
         for zoom in random.sample(range(23), 4):
-            check(cluster(whole, None, zoom), points, expected(points, every, EARTH, zoom))
+            check(cluster(whole, None, None, zoom), points, expected(points, every, EARTH, zoom))
             rows = sorted(random.sample(every, random.choice((0, 1, 2, 30, 300, 599, 600))))
             for way in WAYS:
                 check(way(places, rows, zoom), points, expected(points, rows, EARTH, zoom))
                 check(way(places, rows_in(places, rows, box), zoom), points, expected(points, rows, box, zoom))
+            area = box_area(places, box)
+            check(cluster(places, None, area, zoom), points, expected(points, every, box, zoom))
+            for some in (RowList(np.array(rows, np.int32), len(rows)), scanned(places, rows)):
+                check(cluster(places, some, area, zoom), points, expected(points, rows, box, zoom))
 
 
 def test_each_way_gives_the_same_bytes() -> None:
     places, _ = many(4)
     rows = list(range(len(places.order)))
     for zoom in (0, 3, 9, 22):
-        found = [contents(cluster(places, None, zoom))]
+        found = [contents(cluster(places, None, None, zoom))]
         for cells in (0, 40, 1 << 14):
             found += [contents(way(knowing(places, cells), rows, zoom)) for way in WAYS]
         assert all(each == found[0] for each in found)
@@ -207,4 +218,4 @@ def test_no_rows_have_no_clusters(texts: list[Texts]) -> None:
 def test_the_clusters_of_all_zooms_at_special_points_are_those_of_a_scan() -> None:
     places, points = locations(SPECIAL), located(SPECIAL)
     for zoom in range(23):
-        check(cluster(places, None, zoom), points, expected(points, range(len(SPECIAL)), EARTH, zoom))
+        check(cluster(places, None, None, zoom), points, expected(points, range(len(SPECIAL)), EARTH, zoom))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from service.engine.columns import row_budget
 from service.engine.columns.column import Rows, build_column
 from service.engine.columns.row_budget import OverBudget, within_budget
-from service.engine.columns.selection import RowBitmap, Selection, bit_positions, pack
+from service.engine.columns.selection import RowBitmap, ScannedRows, Selection, bit_positions, pack
 from service.engine.geography import distance_order, locations as blocks
 from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
@@ -126,9 +126,10 @@ def inside(built: Locations, box: Box) -> Rows:
     return rows_of(box_area(built, box))
 
 
-def by_place(built: Locations, mask: NDArray[np.bool_]) -> RowBitmap:
-    """Return the rows in a mask, by position."""
-    return RowBitmap(pack(mask[built.order]), built.order, built.count)
+def by_place(built: Locations, mask: NDArray[np.bool_]) -> ScannedRows:
+    """Return the rows in a mask, which are looked for by position."""
+    found = RowBitmap(pack(mask), np.arange(len(mask), dtype=np.int32), len(mask))
+    return ScannedRows(found, built.order, built.count)
 
 
 def slack(metres: float) -> float:
@@ -195,7 +196,7 @@ def test_the_cosine_decides_as_the_chord_does(seed: int, near: Coordinates, radi
     edge = data.draw(st.sampled_from(chords.tolist()))
     for limit in (edge, np.nextafter(edge, 0), squared_chord(radius), math.inf):
         repeated = np.tile(built.points, (20, 1))  # many
-        assert are_within(near, repeated, limit).tolist() == (chords <= limit).tolist() * 20
+        assert are_within(near, limit, repeated).tolist() == (chords <= limit).tolist() * 20
 
 
 LONGITUDES = st.sampled_from([-180.0, 180.0, 0.0, 135.0, -179.99, 179.9999]) | st.floats(-180, 180)

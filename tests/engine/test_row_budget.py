@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from service.engine.columns.row_budget import MOST_ROWS, OverBudget, spend, within_budget
-from service.engine.columns.selection import RowList, pack, renumbered
+from service.engine.columns.selection import RowBitmap, RowList, ScannedRows, pack
 from service.engine.facets import Matches, read_spellings
 from service.engine.geography.clusters import cluster
 from service.engine.results import feature_page, map_clusters, page
@@ -159,9 +159,9 @@ def test_rows_and_where_runs_of_them_begin_and_end_are_in_the_budget_of_clusters
     built = locations([(f"{row % 80}", f"{row % 170}") for row in range(MANY)])
     row = np.arange(MANY, dtype=np.int32)
     all_rows, one_run, many_runs = (
-        spent(cluster, built, renumbered(pack(mask), row, MANY), zoom)
+        spent(cluster, built, ScannedRows(RowBitmap(pack(mask), row, MANY), row, MANY), None, zoom)
         for mask in (row >= 0, row < MANY // 2, row % 2 == 0)  # the first of which also looks at what is kept
     )
     assert one_run < all_rows
     assert many_runs - one_run >= MANY - 2
-    assert spent(cluster, built, RowList(row[: MANY // 2], MANY // 2), zoom) >= MANY // 2
+    assert spent(cluster, built, RowList(row[: MANY // 2], MANY // 2), None, zoom) >= MANY // 2

@@ -9,11 +9,11 @@ large as its request. At most, in MiB, where and what, by which key:
       unknown parameters are errors, whether GeoJSON is preferred, the accepted codings and the expected
       versions (--response-cache, by default 64, and 8 of documents; 2 of hashes of keys that were requested once)
   96  engine/table.py
-      selections, by criteria, sort field
+      selections in another order, of a field, by distance or for clusters, by criteria, order
   64  engine/table.py
       nearest rows, by criteria, point
   32  engine/table.py
-      matching rows in the default order, for clusters and for orders by distance, by criteria, order
+      matching rows in the default order, by criteria
    1  engine/geography/locations.py
       unit vectors of points, by point
    8  engine/table.py

@@ -92,7 +92,7 @@ def edges_of_runs(bitmap: Bitmap) -> Bitmap:
 def is_set(bitmap: Bitmap, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return for each position whether its bit is set."""
     data = bitmap.view(np.uint8)
-    bits: NDArray[np.uint8] = data[positions >> _BYTE_SHIFT] >> (positions & _BYTE_BIT).astype(np.uint8) & 1
+    bits = data.take(positions >> _BYTE_SHIFT) >> (positions & _BYTE_BIT).astype(np.uint8) & np.uint8(1)
     return bits.view(np.bool_)
 
 
@@ -195,20 +195,20 @@ class ScannedRows(Selection):
     """Many rows by number: those of a page are looked for in another order of all rows, from the nearer end.
 
     `valued_count` of all rows have a value there. A page that is far from both ends needs the bitmap of positions in
-    the order, which takes milliseconds of a million rows.
+    the order, which takes milliseconds of a million rows. `bitmap` is by row.
     """
 
-    __slots__ = ("_bitmap", "_marked", "_order", "_valued_count")
+    __slots__ = ("_marked", "_order", "_valued_count", "bitmap")
 
     def __init__(self, matches: RowBitmap, order: Rows, valued_count: int) -> None:
         super().__init__(matches.total, 0, 2 * matches.nbytes)
-        self._bitmap, self._order, self._valued_count = matches.bitmap, order, valued_count
+        self.bitmap, self._order, self._valued_count = matches.bitmap, order, valued_count
         self._marked: RowBitmap | None = None
 
     def marked(self) -> RowBitmap:
         """Return the same selection as a bitmap of positions in the order."""
         if self._marked is None:
-            self._marked = renumbered(self._bitmap, self._order, self._valued_count)
+            self._marked = renumbered(self.bitmap, self._order, self._valued_count)
         return self._marked
 
     def slice(self, start: int, stop: int) -> Rows:
@@ -244,7 +244,7 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                hits.append(rows[is_set(self._bitmap, rows)])
+                hits.append(rows[is_set(self.bitmap, rows)])
                 number -= len(hits[-1])
         return np.concatenate([*hits, self._order[:0]])
 

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowBitmap, RowList, bit_positions, edges_of_runs, word_count
+from service.engine.columns.selection import (
+    RowBitmap,
+    RowList,
+    ScannedRows,
+    bit_positions,
+    edges_of_runs,
+    is_set,
+    pack,
+    word_count,
+)
+from service.engine.geography.areas import Area
 from service.engine.geography.grid import Floats, Positions
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import UNITS_PER_DEGREE, MortonCodes, Totals, ZOrder, separate, totals, zooms_of
@@ -20,6 +30,8 @@ MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
 _EDGES: Final = 2  # to look at the edge of a run takes as long as at so many rows
 _STEPS: Final = 4  # of each row that is looked at alone
+_FEW: Final = 1000  # rows that are looked at one by one,
+_FEW_FRACTION: Final = 8  # or less than 1 / 8 of all
 _Integers = NDArray[np.int64]
 
 
@@ -59,19 +71,52 @@ class _OccupiedCells(msgspec.Struct, frozen=True, eq=False):
     longitudes: _Integers
 
 
-def cluster(locations: Locations, matches: RowList | RowBitmap | None, zoom: int) -> Clusters:
-    """Return the clusters of rows: some, as a list or a bitmap along the Z-order, or all. Raises `TooManyCells`."""
+def cluster(locations: Locations, matches: RowList | ScannedRows | None, area: Area | None, zoom: int) -> Clusters:
+    """Return the clusters of rows: a list, a scan of the Z-order, or all; of those in an area, if any.
+
+    Raises `TooManyCells`.
+    """
     z_order = locations.z_order
-    if matches is None:
+    if area is not None:
+        rows = _inside(matches, area)
+    elif matches is None:
         if z_order.cell_counts[zoom] > MAX_CELLS:
             raise _too_many(z_order.cell_counts.__getitem__, zoom)
         rows = z_order.order[: z_order.count]
         return _arranged(locations, _cells(z_order.codes, rows, z_order.totals, z_order.starts(zoom)), zoom)
-    if isinstance(matches, RowList):
-        positions = z_order.positions.take(matches.rows)
+    elif isinstance(matches, ScannedRows):
+        return _cluster_many(locations, matches.marked(), zoom)
+    else:
+        rows = matches.rows
+    positions = z_order.positions.take(rows)
+    if len(positions) < _FEW or len(positions) * _FEW_FRACTION < z_order.count:
         positions.sort()
-        return _arranged(locations, _cells_at(z_order, positions[: positions.searchsorted(z_order.count)], zoom), zoom)
-    large = min(zoom, z_order.large_zoom)
+        cells = _cells_at(z_order, positions[: positions.searchsorted(z_order.count)], zoom)
+        return _arranged(locations, cells, zoom)
+    spend(z_order.count)
+    mask = np.zeros(len(z_order.order), np.bool_)
+    mask[positions] = True
+    return _cluster_many(locations, RowBitmap(pack(mask), z_order.order, z_order.count), zoom)
+
+
+def _inside(matches: RowList | ScannedRows | None, area: Area) -> Rows:
+    """Return those of some rows, or of all, that are in an area, in no order."""
+    if matches is None:
+        return area.unsorted()
+    if isinstance(matches, RowList):
+        rows = matches.rows
+    elif matches.total < area.count:
+        rows = bit_positions(matches.bitmap).astype(np.int32)
+    else:
+        spend(area.count)
+        rows = area.locations.order.take(area.near.positions())
+        rows = rows[is_set(matches.bitmap, rows)]
+    return rows[area.matches(rows)]
+
+
+def _cluster_many(locations: Locations, matches: RowBitmap, zoom: int) -> Clusters:
+    """Return the clusters of rows in a bitmap along the Z-order."""
+    z_order, large = locations.z_order, min(zoom, locations.z_order.large_zoom)
     starts, counts = _occupied(z_order, matches, large)
     if len(starts) > MAX_CELLS:
         raise _too_many(lambda less: len(_occupied(z_order, matches, less)[0]), large)
@@ -86,9 +131,11 @@ def _cells_at(z_order: ZOrder, positions: Positions | Rows, zoom: int) -> _Occup
     """Return the cells of the rows at some positions, ascending, which are looked at one by one."""
     spend(_STEPS * len(positions))
     codes = z_order.codes.take(positions)
-    zooms = zooms_of(codes)
-    starts = (zooms <= zoom).nonzero()[0]
+    cells, begin = codes >> np.uint64(2 * (MAX_ZOOM - zoom)), np.ones(len(codes), np.bool_)
+    np.not_equal(cells[1:], cells[:-1], out=begin[1:])
+    starts = begin.nonzero()[0]
     if len(starts) > MAX_CELLS:
+        zooms = zooms_of(codes)
         raise _too_many(lambda less: int(np.count_nonzero(zooms <= less)), zoom)
     before = totals(z_order.latitudes.take(positions)), totals(z_order.longitudes.take(positions))
     return _cells(codes, z_order.order.take(positions), before, starts)

@@ -1,13 +1,14 @@
 """The matching rows of a table in the order of their distance from a point; only what a page needs is sorted."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowBitmap, RowList, Selection, is_set
+from service.engine.columns.selection import RowList, ScannedRows, Selection, bit_positions, is_set, unpack
 from service.engine.geography.grid import (
     BAND_HEIGHT,
     EARTH_RADIUS,
@@ -19,7 +20,7 @@ from service.engine.geography.grid import (
     spans,
     squared_chord,
 )
-from service.engine.geography.locations import Locations, vector_of
+from service.engine.geography.locations import Locations, squared_chords, vector_of
 from service.model.coordinates import Coordinates
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
@@ -39,30 +40,35 @@ _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no s
 _SORTED: Final = 4000  # sorting this many rows takes as long as finding those of a page
 _WITH_DISTANCE: Final = 100
 _SORTING: Final = 8  # to sort a row by distance takes as long as to look at so many
+_PRECISION: Final = 2e-7  # of cosines in single precision
 _NO_ROWS: Final = np.empty(0, np.int32)
 
 
 class DistanceOrder(Selection):
     """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
-    The rows are those in a bitmap by position, or all. They are put into order page by page.
+    The rows are some, or all. They are put into order page by page.
     """
 
-    __slots__ = ("_located", "_locations", "_matches", "_point")
+    __slots__ = ("_located", "_locations", "_matches", "_others", "_point")
 
-    def __init__(self, locations: Locations, point: Coordinates, matches: RowBitmap | None = None) -> None:
-        total = len(locations.order) if matches is None else matches.total
-        self._located = locations.count if matches is None else matches.non_null_count
+    def __init__(self, locations: Locations, point: Coordinates, matches: ScannedRows | None = None) -> None:
         self._locations, self._point, self._matches = locations, point, matches
+        self._others = locations.order[locations.count :]
+        if matches is not None:
+            spend(len(self._others))
+            self._others = self._others[is_set(matches.bitmap, self._others)]
+        total = len(locations.order) if matches is None else matches.total
+        self._located = total - len(self._others)
         super().__init__(total, self._located, 0)
 
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one rank to another."""
-        near, others = _NO_ROWS, range(max(start, self._located), stop)
+        near, others = _NO_ROWS, self._others[max(start - self._located, 0) : max(stop - self._located, 0)]
         if located := range(start, min(stop, self._located)):
             rows, _, ranks = self._sorted(located)
             near = rows[ranks.start : ranks.stop]
-        return np.concatenate((near, self._in_places(others))) if others else near
+        return np.concatenate((near, others)) if len(others) else near
 
     def nearest(self, number: int) -> RowList | None:
         """Return the nearest rows in order, at least `number`; None if these are too many, or not all located."""
@@ -73,22 +79,35 @@ class DistanceOrder(Selection):
 
     def listed(self) -> RowList:
         """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
-        positions, chords = self._all()
-        near, _ = _by_distance(self._locations.order.take(positions), chords)
-        others = self._in_places(range(self._located, self.total))
-        return RowList(np.concatenate((near, others)), self._located)
+        rows = self._all()
+        near, _ = _by_distance(rows, self._chords(rows))
+        return RowList(np.concatenate((near, self._others)), self._located)
 
-    def _in_places(self, ranks: range) -> Rows:
-        """Return the rows of some ranks in the order of their places."""
-        if self._matches is not None:
-            return self._matches.slice(ranks.start, ranks.stop)
-        return self._locations.order[ranks.start : ranks.stop]
+    def _all(self) -> Rows:
+        """Return all located rows."""
+        if self._matches is None:
+            return self._locations.order[: self._located]
+        rows = bit_positions(self._matches.bitmap).astype(np.int32)
+        return rows[self._locations.positions.take(rows) < self._locations.count] if len(self._others) else rows
 
-    def _all(self) -> tuple[Positions, Floats]:
-        """Return the positions of all located rows, and their chords."""
-        located, matches = self._located, self._matches
-        positions = np.arange(located) if matches is None else matches.positions(0, located)
-        return positions, self._locations.squared_chords(self._point, positions)
+    def _chords(self, rows: Rows) -> Floats:
+        positions = self._locations.positions.take(rows)
+        return squared_chords(self._point, self._locations.points.take(positions, axis=0))
+
+    def _among_all(self, ranks: range) -> tuple[Rows, range]:
+        """Return rows that may have some ranks, and which ranks these are among them.
+
+        Distances of all rows in single precision decide, which takes less time, unless only some rows match.
+        """
+        count = self._locations.count
+        spend(count)
+        if self._located * _NEARBY_FRACTION <= count:
+            return self._all(), ranks
+        nearness = (self._locations.points @ -np.array(vector_of(self._point))).astype(np.float32)
+        if self._matches is not None:  # farthest away is what does not match
+            np.copyto(nearness, np.inf, where=~unpack(self._matches.marked().bitmap, len(nearness)))
+        window, ranks = _window(nearness, ranks, _PRECISION)
+        return self._locations.order.take(window), ranks
 
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
         """Return located rows in order, and their chords, and which of them have some ranks.
@@ -99,16 +118,17 @@ class DistanceOrder(Selection):
         if ranks.stop * _NEARBY_FRACTION <= self._located:
             nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
         if nearby is None:
-            spend(self._locations.count)
-        positions, chords = nearby or self._all()
-        if len(positions) > (ranks.stop if nearby is None else _SORTED):
-            window, ranks = _window(chords, ranks)
-            positions, chords = positions[window], chords[window]
-        rows, chords = _by_distance(self._locations.order.take(positions), chords)
+            rows, ranks = self._among_all(ranks)
+            nearby = rows, self._chords(rows)
+        rows, chords = nearby
+        if len(rows) > _SORTED:
+            window, ranks = _window(chords, ranks, 0)
+            rows, chords = rows[window], chords[window]
+        rows, chords = _by_distance(rows, chords)
         return rows, chords, ranks
 
-    def _nearest(self, number: int) -> tuple[Positions | Rows, Floats] | None:
-        """Return the positions of the nearest rows, at least a number of them, unless they are far away.
+    def _nearest(self, number: int) -> tuple[Rows, Floats] | None:
+        """Return the nearest rows, at least a number of them, unless they are far away.
 
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
@@ -126,7 +146,7 @@ class DistanceOrder(Selection):
                     return None
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
-                    nearest = self._among(near.positions(), squared_chord(radius))
+                    nearest = self._among(self._locations.order.take(near.positions()), squared_chord(radius))
                     if len(nearest[0]) >= number:
                         return nearest
                     needed = max(needed, min(number * promised / (len(nearest[0]) + 1), _GROWTH * promised))
@@ -134,8 +154,8 @@ class DistanceOrder(Selection):
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
-    def _far(self, number: int) -> tuple[Positions | Rows, Floats] | None:
-        """Return the positions of the nearest rows, at least a number; None if distances are too similar to prune.
+    def _far(self, number: int) -> tuple[Rows, Floats] | None:
+        """Return the nearest rows, at least a number; None if distances are too similar to prune.
 
         The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
         """
@@ -145,23 +165,23 @@ class DistanceOrder(Selection):
         looked_at = _FIRST_BLOCKS
         while looked_at < most:
             nearest = np.argpartition(bounds, looked_at)[:looked_at]
-            positions, chords = self._among(blocks.positions_in(nearest), math.inf)
+            positions, chords = self._among(blocks.rows_in(nearest), math.inf)
             if len(positions) >= number:
                 farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
                 needed = (bounds <= farthest).nonzero()[0]
                 if len(needed) <= most:
-                    return self._among(blocks.positions_in(needed), farthest * farthest * _ROUNDED_UP)
+                    return self._among(blocks.rows_in(needed), farthest * farthest * _ROUNDED_UP)
             looked_at *= 2
         return None
 
-    def _among(self, positions: Positions | Rows, square: float) -> tuple[Positions | Rows, Floats]:
-        """Return which of some positions match and have at most a squared chord, and their squared chords."""
-        spend(len(positions))
+    def _among(self, rows: Rows, square: float) -> tuple[Rows, Floats]:
+        """Return which of some rows match and have at most a squared chord, and their squared chords."""
+        spend(len(rows))
         if self._matches is not None:
-            positions = positions[is_set(self._matches.bitmap, positions)]
-        chords = self._locations.squared_chords(self._point, positions)
+            rows = rows[is_set(self._matches.bitmap, rows)]
+        chords = self._chords(rows)
         near = (chords <= square).nonzero()[0]
-        return positions.take(near), chords.take(near)
+        return rows.take(near), chords.take(near)
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
@@ -204,11 +224,15 @@ def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
     return rows.take(order), ascending
 
 
-def _window(chords: Floats, ranks: range) -> tuple[Positions, range]:
-    """Return the positions of all chords that may have some ranks, and which ranks these are among them."""
+def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Positions, range]:
+    """Return the positions of all values that may have some ranks, and which ranks these are among them.
+
+    `precision` is how far a value may be from what it stands for.
+    """
     last = ranks.stop - 1
-    nearest = np.partition(chords, last)[: ranks.stop]  # one rank after the other: several at once take much longer
-    least, most = np.partition(nearest, ranks.start)[ranks.start], nearest[last]
-    skipped = int(np.count_nonzero(chords < least))
-    window = ((chords >= least) & (chords <= most)).nonzero()[0]
+    nearest = np.partition(values, last)[: ranks.stop]  # one rank after the other: several at once take much longer
+    least = np.partition(nearest, ranks.start)[ranks.start] - 2 * precision
+    most = nearest[last] + 2 * precision
+    skipped = int(np.count_nonzero(values < least))
+    window = ((values >= least) & (values <= most)).nonzero()[0]
     return window, range(ranks.start - skipped, ranks.stop - skipped)

@@ -36,13 +36,11 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
     """The blocks of some points.
 
     rows       the rows of the points along the Z-order: each block has 512 of them, and the last the remaining ones
-    positions  row -> the position of its point
     centres    block -> the mean of its unit vectors
     radii      block -> the largest distance of one of these from the mean
     """
 
     rows: Rows
-    positions: Rows
     centres: Floats
     radii: Floats
 
@@ -51,10 +49,10 @@ class Blocks(msgspec.Struct, frozen=True, eq=False):
         bounds: Floats = np.sqrt(((self.centres - vector) ** 2).sum(axis=1)) - self.radii - _SLACK
         return bounds
 
-    def positions_in(self, blocks: NDArray[np.intp]) -> Rows:
-        """Return the positions of the points in some blocks."""
+    def rows_in(self, blocks: NDArray[np.intp]) -> Rows:
+        """Return the rows of the points in some blocks."""
         along = (_SIZE * blocks[:, np.newaxis] + np.arange(_SIZE)).ravel()
-        return self.positions.take(self.rows.take(along[along < len(self.rows)]))
+        return self.rows.take(along[along < len(self.rows)])
 
 
 def build_blocks(rows: Rows, positions: Rows, points: Floats) -> Blocks:
@@ -71,7 +69,7 @@ def build_blocks(rows: Rows, positions: Rows, points: Floats) -> Blocks:
         centres[built] = np.add.reduceat(vectors, starts, axis=0) / sizes[:, np.newaxis]
         squares = ((vectors - centres[built].repeat(sizes, axis=0)) ** 2).sum(axis=1)
         radii[built] = np.sqrt(np.maximum.reduceat(squares, starts))
-    return Blocks(rows, positions, centres, radii)
+    return Blocks(rows, centres, radii)
 
 
 _BEFORE_DIGITS: Final = 2  # characters: sign and scale
@@ -185,7 +183,7 @@ def squared_chords(point: Coordinates, vectors: Floats) -> Floats:
     return chords
 
 
-def are_within(point: Coordinates, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+def are_within(point: Coordinates, limit: float, vectors: Floats) -> NDArray[np.bool_]:
     """Return for each unit vector whether its squared chord to a point is at most a limit.
 
     Of many, the cosine decides unless it is close, which takes a third of the time.
