@@ -44,8 +44,8 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             mapping
             formats
             columns
-            batch isolation text
-            diagnostics
+            batch characters isolation text
+            diagnostics encodings
         """,
         "service.web": """
             site

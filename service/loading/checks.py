@@ -1,7 +1,8 @@
 """Check the cells of a field: each becomes a value and its normalized key, or an issue."""
 
 import re
-from collections.abc import Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -27,8 +28,9 @@ from service.model.kinds import (
 )
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, Value, WrongType
+from service.reading.characters import check_characters, may_have_wrong_characters
 from service.reading.diagnostics import Issue
-from service.reading.mapping.conversions import CONTROL, CONTROL_CHARACTER
+from service.reading.mapping.conversions import control_issue
 
 # What programs and people write for no value; compared after folding.
 PLACEHOLDERS: Final = frozenset(
@@ -84,10 +86,15 @@ def check_text(field: Field, text: str) -> Issue | None:
 
 def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, Issue]:
     """Return the suspicious cells of a text field; `keys` are their normalized keys, in the format of `join_keys`."""
-    if not (_may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys))):
-        return {}
-    issues = {cell: check_text(field, cell) for cell in set(cells) if isinstance(cell, str)}
-    return {cell: issue for cell, issue in issues.items() if issue is not None}
+    is_code = _may_be_rounded(field) or bool(field.attribute)
+    checks = list[Callable[[str], Issue | None]]()
+    if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys)):
+        checks.append(partial(check_text, field))
+    if may_have_wrong_characters(cells, keys, is_code=is_code):
+        checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
+    texts = [cell for cell in set(cells) if isinstance(cell, str)] if checks else []
+    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in texts}
+    return {text: issue for text, issue in issues.items() if issue is not None}
 
 
 def _may_be_suspicious(field: Field, keys: bytes) -> bool:
@@ -241,7 +248,7 @@ def _read(field: Field, cell: Cell) -> Value | Issue:
     if kind is INSTANT:
         instant = parse_instant(cell)
         return _NOT_AN_INSTANT if instant is None else format_instant(instant)
-    return CONTROL_CHARACTER if CONTROL.search(cell) else cell
+    return control_issue(cell) or cell
 
 
 def _wrong_type(kind: Kind) -> Issue:

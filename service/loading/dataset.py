@@ -34,7 +34,6 @@ from service.texts import counted, printable
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _FIRST_PART: Final = 1 / 64  # of a file, by which the size of its records is estimated
 _GROWTH: Final = 1.8  # of spools while they become a table, as measured
-_UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -174,8 +173,8 @@ def _read(
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
         file.listing.check_records(compiler.records - earlier)
-    if records.unterminated is not None:
-        compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))
+    for line, issue in records.warnings:
+        compiler.warn(Diagnostic(issue.code, file.name, line, None, None, None, issue.why))
     return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 

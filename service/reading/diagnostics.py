@@ -11,9 +11,20 @@ from service.texts import printable, truncate
 
 # `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
 ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length"]
-FileWarning: TypeAlias = Literal["unused", "closed", "unterminated"]
+FileWarning: TypeAlias = Literal["header", "unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[
-    "repeated", "range", "number", "placeholder", "formula", "spreadsheet", "exponent", "parent"
+    "repeated",
+    "range",
+    "number",
+    "placeholder",
+    "formula",
+    "spreadsheet",
+    "exponent",
+    "invisible",
+    "damaged",
+    "entity",
+    "zeros",
+    "parent",
 ]
 StoresWarning: TypeAlias = Literal["unlocated", "location", "outside", "postal", "spelling"]  # about all stores
 WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]

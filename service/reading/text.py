@@ -3,36 +3,21 @@
 import codecs
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 from zipfile import BadZipFile
 
-import msgspec
-
 from service.files import CompressionError, check_regular, decompressed
-from service.model.kinds import trim
 from service.reading.diagnostics import FileError
+from service.reading.encodings import describe_encoding, has_utf_16_mark, looks_like_unmarked_utf_16, parse_encoding
 from service.spool import FileBytes, SpoolError, Spools, open_bytes
 
 _CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
-_C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
-_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF_16: Final = "utf-16"  # the codec removes the mark
 _MARK: Final = "\ufeff"
-# Codecs of Python that are not encodings of files: of names, literals and mail, and one that always raises. UTF-7 is
-# decoded from the beginning of an escape sequence with each chunk: that takes the square of its length.
-_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
-# The first bytes of other kinds of file.
-_SIGNATURES: Final = {
-    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
-    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
-    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
-}
 # A file that exceeds both is a decompression bomb: gzip reaches 1,026 to 1, records about 10 to 1.
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
@@ -86,56 +71,6 @@ def _opened(path: Path, what: str) -> Iterator[BinaryIO]:
         raise FileError(f"{what} cannot be read: {reason(error)}") from None
 
 
-class Cleaning(msgspec.Struct, frozen=True):
-    """How each cell is cleaned before all else.
-
-    trim    whether outer white space is stripped
-    repair  the encoding whose bytes C1 characters (U+0080 to U+009F) are; "" if they stay
-    """
-
-    trim: bool = False
-    repair: str = ""
-
-    @property
-    def clean(self) -> Callable[[str], str] | None:
-        """The function that cleans a text; None if texts stay as they are."""
-        if not self.repair:
-            return trim if self.trim else None
-        meant = meant_by_c1(self.repair)
-        # In this order: U+0080 to U+009F may mean white space.
-        return lambda text: trim(text.translate(meant)) if self.trim else text.translate(meant)
-
-
-@cache
-def meant_by_c1(encoding: str) -> Mapping[int, str]:
-    """Return what a known encoding means by the bytes of C1 characters; those that mean nothing else are left out."""
-    meant = {code: bytes([code]).decode(encoding, "ignore") for code in _C1}
-    return {code: text for code, text in meant.items() if text and ord(text) not in _C1}
-
-
-def has_c1(text: str) -> bool:
-    """Return whether a text has a C1 character."""
-    return not text.isascii() and any(ord(character) in _C1 for character in text)
-
-
-def parse_encoding(name: str) -> str:
-    """Return the usual name of a text encoding that Python knows: `windows-1252` → `cp1252`. Raises ValueError."""
-    try:
-        known = codecs.lookup(name).name
-        b" ".decode(known, "replace")
-        codecs.getincrementaldecoder(known)
-    except (LookupError, ValueError):
-        known = ""
-    if not known or known.replace("_", "-") in _NOT_OF_FILES:
-        raise ValueError(f"{name!r} is not the name of an encoding, such as windows-1252 or utf-16-le")
-    return known
-
-
-def has_utf_16_mark(text: FileBytes) -> bool:
-    """Return whether a text begins with the byte order mark of UTF-16."""
-    return text.startswith(_UTF_16_MARKS) and not text.startswith(_UTF_32_MARKS)
-
-
 def _text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
     """Return what precedes the first error of a text that cannot be decoded, and what the error is."""
     why = "it cannot be decoded"
@@ -147,26 +82,6 @@ def _text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
     except UnicodeError as error:  # UTF-16 without a byte order mark, of which neither order is declared
         why = str(error)
     return "", why
-
-
-def looks_like_unmarked_utf_16(text: FileBytes) -> bool:
-    """Return whether one of the first two bytes of a text is NUL, as in UTF-16 without a byte order mark."""
-    return text[:2].count(b"\0") == 1
-
-
-def describe_encoding(text: FileBytes) -> str:
-    """Return what a text that is not UTF-8 looks like, and what to do."""
-    for signature, description in _SIGNATURES.items():
-        if text.startswith(signature):
-            return description
-    if text.startswith(_UTF_32_MARKS):
-        encoding, name = "UTF-32", "utf-32"
-    elif looks_like_unmarked_utf_16(text):
-        encoding, name = "UTF-16 without a byte order mark", "utf-16-be" if text[0] == 0 else "utf-16-le"
-    else:
-        encoding, name = "Windows-1252 or Latin-1", "windows-1252"
-    declare = f"declare it (--encoding {name}), or save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
-    return f"it looks like {encoding}: {declare}"
 
 
 def plain_text(
@@ -270,6 +185,6 @@ def _check_utf8(text: FileBytes) -> None:
         except UnicodeDecodeError as error:
             offset = start + error.start
             line = 1 + count_line_breaks(text, 0, offset)
-            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {describe_encoding(text)}"
+            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {describe_encoding(text, offset)}"
             raise FileError(why, line) from None
         start += used

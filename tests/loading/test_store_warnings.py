@@ -193,5 +193,5 @@ def test_warnings_of_all_stores_are_counted_and_logged(tmp_path: Path) -> None:
 
 def test_examples_are_truncated_and_printable(tmp_path: Path) -> None:
     records = [store("\u202e" + 300 * "x", **exchanged(KIEL))]
-    (warning,) = load_stores(tmp_path, as_lines(records), "stores.jsonl").report.warnings
+    _, warning = load_stores(tmp_path, as_lines(records), "stores.jsonl").report.warnings
     assert f"such as '\\u202e{199 * 'x'}…' at" in warning.why

@@ -115,7 +115,8 @@ WARNINGS: list[tuple[Record, list[Flaw]]] = [
     *alone("longitude", "range", ["180.1", "-1.8001e2", "1e3"], latitude="1"),
     *alone("latitude", "number", NUMBER),
     *alone("longitude", "number", NUMBER),
-    *alone("name", "", ["tab\t.", "line\r\nbreak", "no-break\u00a0space", "\u200b", "\U000e0001", "\u2028x", "\xad"]),
+    *alone("name", "", ["tab\t.", "line\r\nbreak", "no-break\u00a0space", "\U000e0001", "\u2028x"]),
+    *alone("name", "invisible", ["\u200b", "a\xad"]),
 ]
 
 

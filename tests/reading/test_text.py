@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.reading.diagnostics import Diagnostic, FileError
-from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, parse_encoding, plain_text
+from service.reading.encodings import parse_encoding
+from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, plain_text
 from tests.loading.data_files import REQUIRED, load_stores, packed, refusal
 
 TEXT = "name\nÉlan, 1 Rue €\n"

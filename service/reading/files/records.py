@@ -10,7 +10,7 @@ from service.model.kinds import IDENTIFIER, WORDS
 from service.model.records import COMPANIES, STORES, Company, Field, Resource
 from service.reading.batch import Batch, Cell, CleanedFile, RecordFile
 from service.reading.columns.field_names import find_alike
-from service.reading.diagnostics import FileError
+from service.reading.diagnostics import FileError, Issue
 from service.reading.files.data_files import FileSet, StoredFile
 from service.reading.formats.csv_file import open_csv
 from service.reading.formats.file_format import (
@@ -27,7 +27,7 @@ from service.reading.formats.geojson import COLLECTION, ELEMENTS, GeoJsonFile, G
 from service.reading.formats.json_file import JsonFile, JsonLinesFile
 from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
-from service.reading.formats.table_file import NO_OPTIONS, Finds, TableOptions, finds_nothing
+from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, finds_nothing
 from service.reading.formats.workbook_file import WorkbookFile
 from service.reading.mapping.conversions import has_value
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
@@ -55,6 +55,7 @@ _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     GEOJSON_LINES.name: GeoJsonLinesFile,
     PARQUET.name: ParquetFile,
 }
+_UNTERMINATED: Final = Issue("unterminated", "the last line has no line ending, as in a truncated file")
 _IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
 _IN_MAPPING = "companies: from the stores, as the mapping declares"
 
@@ -119,14 +120,14 @@ def format_of(content: FileBytes, named: FileFormat, resource: Resource) -> File
 class Records(msgspec.Struct, frozen=True, eq=False):
     """The records of a file.
 
-    batches       in order; they raise FileError
-    assumed       what was assumed about the file, each in a few words
-    unterminated  the line that has no line ending, as in a truncated file; None if there is none
+    batches   in order; they raise FileError
+    assumed   what was assumed about the file, each in a few words
+    warnings  about the file, each with its line: complete after the last batch
     """
 
     batches: Iterator[Batch]
     assumed: Sequence[str] = ()
-    unterminated: int | None = None
+    warnings: Sequence[tuple[int | None, Issue]] = ()
 
 
 class RecordReader:
@@ -165,8 +166,10 @@ class RecordReader:
         records = mapped(own, resource)
         batches = map(_without_name, records.batches()) if derives else records.batches()
         is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
-        last_line = None if is_terminated else 1 + count_line_breaks(text, 0, len(text))
-        return Records(batches, [*_encoding(file), *records.assumed], last_line)
+        warnings = opened.warnings if isinstance(opened, TableFile) else []
+        if not is_terminated:
+            warnings += [(1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
+        return Records(batches, [*_encoding(file), *records.assumed], warnings)
 
 
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:

@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice
 from typing import Final, TypeAlias
 
@@ -10,13 +10,15 @@ import msgspec
 
 from service.model.records import STORES
 from service.reading.batch import Batch, RecordFile, UnreadableRecord, UnusedName
+from service.reading.characters import Cleaning
 from service.reading.columns.field_names import MAX_UNUSED, suggest_field
 from service.reading.diagnostics import FileError, Issue
-from service.reading.text import Cleaning
 from service.texts import repeated, truncate
 
 Row: TypeAlias = Sequence[str]
 NO_VALUE: Final = ""
+_MARK: Final = "\ufeff"  # of a file that was put behind another
+_HEADER: Final = Issue("header", "the header again, left out; files seem to have been put together")
 _KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns", "sheet")} | {"quotes": "quote"}
 _MAX_COLUMNS: Final = 100  # that are compared
 # Forms of values that no name has, together with other values of its form below it.
@@ -167,14 +169,18 @@ def finds_nothing(_: Sequence[str]) -> bool:
 class TableFile(RecordFile):
     """A table of texts: its first row with a value has the names of the columns, unless they are declared.
 
-    total  the size of the file, in bytes or in rows
+    total     the size of the file, in bytes or in rows
+    warnings  about the file, each with its line: complete once all batches are read
     """
 
     total: int
 
-    def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
+    def __init__(
+        self, options: TableOptions, finds: Finds, assumed: Sequence[str] = (), warnings: Iterable[Issue] = ()
+    ) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns = options.cleaning.clean, options.columns
+        self.warnings: list[tuple[int | None, Issue]] = [(None, each) for each in warnings]
         try:
             self._header, _ = self._split_header()
         except FileError:
@@ -205,11 +211,24 @@ class TableFile(RecordFile):
         for read in rows:
             if not read.rows:
                 continue
-            batch = self._batch(read, record, indexes, unused)
+            batch = self._batch(self._without_headers(read), record, indexes, unused)
             yield batch
             record, last = record + len(batch.numbers) + len(batch.unreadable), read
         if last.rows:
             self._check_last(last.rows[-1], last.lines[len(last.rows) - 1])
+
+    def _without_headers(self, read: Rows) -> Rows:
+        """Return rows without the cells of those that repeat the header, as two files that were put together have."""
+        first, stop = self.names[0], len(self.names)
+        starts = {first, f"{_MARK}{first}", f'{_MARK}"{first}"'}
+        repeated = {
+            at for at, row in enumerate(read.rows) if row and row[0] in starts and [*row[1:stop]] == [*self.names[1:]]
+        }
+        if not repeated:
+            return read
+        self.warnings += [(read.lines[at], _HEADER) for at in repeated]
+        rows = [() if at in repeated else row for at, row in enumerate(read.rows)]
+        return msgspec.structs.replace(read, rows=rows)
 
     def _batch(self, read: Rows, first: int, indexes: Mapping[str, int], unused: Sequence[str]) -> Batch:
         """Return rows as a batch; its first record has number `first`."""

@@ -12,6 +12,7 @@ import msgspec
 from service.model.kinds import FLAG, INSTANT, NUMBER, NUMBER_PATTERN, parse_flag, trim
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, WrongType, written
+from service.reading.characters import has_c1
 from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
 from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
@@ -28,7 +29,11 @@ _NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)
 _INTEGERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15}))?\n)*")
 _URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?)?\n)*")
 _MOST_BYTES: Final = 4  # of a character
-CONTROL_CHARACTER: Final = Issue("text", "control characters other than tab and line breaks are not allowed")
+_NO_CONTROLS: Final = "control characters other than tab and line breaks are not allowed"
+_CONTROL_CHARACTER: Final = Issue("text", _NO_CONTROLS)
+_C1_CHARACTER: Final = Issue(
+    "text", f'{_NO_CONTROLS}; those from U+0080 to U+009F become letters with repair = "windows-1252" in mapping.toml'
+)
 _NOT: Final[Mapping[str, Issue]] = {
     "text": Issue("type", "expected a text"),
     "number": Issue("type", "expected a number such as 7.5"),
@@ -62,6 +67,13 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:
     """Return cells, None for the texts that mean "no value", whatever their case and the spaces around them."""
     return [None if isinstance(cell, str) and cell.strip(" ").casefold() in texts else cell for cell in cells]
+
+
+def control_issue(text: str) -> Issue | None:
+    """Return the issue of a text with control characters, None if it has none."""
+    if CONTROL.search(text) is None:
+        return None
+    return _C1_CHARACTER if has_c1(text) else _CONTROL_CHARACTER
 
 
 def has_value(cell: Cell) -> bool:
@@ -170,8 +182,8 @@ class AttributeReader:
         if issue is None and not isinstance(value, Issue):
             return value
         text = written(cell)
-        if issue is None or (CONTROL.search(text) and not isinstance(cell, Invalid)):
-            issue = CONTROL_CHARACTER
+        if issue is None or not isinstance(cell, Invalid):
+            issue = control_issue(text) or issue or self._issue
         return Invalid(text, issue, is_null=self._options.is_null_if_invalid)
 
     def _parsed(self, cell: Cell) -> _Value | Issue:
@@ -189,8 +201,8 @@ class AttributeReader:
     def _check(self, value: object) -> Issue | None:
         """Return the issue of a value of the right kind."""
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
-        if any(map(CONTROL.search, texts)):
-            return CONTROL_CHARACTER
+        if issue := next(filter(None, map(control_issue, texts)), None):
+            return issue
         most = self._options.max_length
         if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > most:
             return Issue("length", f"longer than {most:,} bytes, the `max_length` of the attribute")

@@ -30,7 +30,7 @@ class StoresTable(msgspec.Struct, frozen=True):
 
     files: list[str] | None = None
     encoding: str | None = None
-    repair: str | None = None
+    repair: str | list[str] = []
     delimiter: str | None = None
     quote: str = '"'
     skip_lines: Annotated[int, Meta(ge=0, le=MOST_LINES)] = 0

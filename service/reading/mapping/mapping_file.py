@@ -1,6 +1,6 @@
 """Read a mapping: the file mapping.toml, or a preset; how its tables are read, and their cells cleaned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from encodings.aliases import aliases
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
+from service.reading.characters import REPAIRS, Cleaning, meant_by_c1
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
+from service.reading.encodings import parse_encoding
 from service.reading.formats.csv_file import is_delimiter
 from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.declaration import (
@@ -24,7 +26,7 @@ from service.reading.mapping.declaration import (
 )
 from service.reading.mapping.entries import check_distinct, parse_attributes, parse_date_formats, parse_entry
 from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table
-from service.reading.text import Cleaning, meant_by_c1, parse_encoding, read_stored
+from service.reading.text import read_stored
 from service.texts import did_you_mean, truncate
 
 _FOLDER: Final = Path(__file__).parent / "presets"
@@ -155,13 +157,13 @@ def _find_time_zone(name: str, key_path: str) -> ZoneInfo:
     raise FileError(f"{key_path}: no time zone {name!r}{hint}")
 
 
-def _find_encoding(name: str, key_path: str) -> str:
+def _find_encoding(name: str, key_path: str, others: Iterable[str] = ()) -> str:
     """Return the usual name of an encoding. Raises FileError if there is none."""
     try:
         return parse_encoding(name)
     except ValueError:
         known = {each.replace("_", "-") for each in (*aliases, *aliases.values())}
-        hint = did_you_mean(name, sorted(filter(_is_encoding, known)))
+        hint = did_you_mean(name, sorted([*others, *filter(_is_encoding, known)]))
         raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None
 
 
@@ -170,6 +172,17 @@ def _is_encoding(name: str) -> bool:
         return bool(parse_encoding(name))
     except ValueError:
         return False
+
+
+def _parse_repairs(declared: str | Sequence[str], key_path: str) -> tuple[str, ...]:
+    """Return the declared repairs, encodings by their usual names. Raises FileError if one is not known."""
+    names = [declared] if isinstance(declared, str) else declared
+    repairs = [name if name in REPAIRS else _find_encoding(name, key_path, REPAIRS) for name in names]
+    for name, repair in zip(names, repairs, strict=True):
+        if repair not in REPAIRS and not meant_by_c1(repair):
+            why = f"{name!r} has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
+            raise FileError(f"{key_path}: {why}")
+    return tuple(repairs)
 
 
 def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
@@ -185,15 +198,11 @@ def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
         raise FileError(f"{key_path}.columns: expected a name for each column of the file")
     check_distinct(table.columns or (), f"{key_path}.columns")
-    repair = "" if table.repair is None else _find_encoding(table.repair, f"{key_path}.repair")
-    if repair and not meant_by_c1(repair):
-        why = f"{table.repair!r} has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
-        raise FileError(f"{key_path}.repair: {why}")
     return TableOptions(
         delimiter=table.delimiter,
         quotes=table.quote != "",
         skip_lines=table.skip_lines,
         columns=tuple(table.columns or ()),
         sheet=table.sheet,
-        cleaning=Cleaning(table.trim, repair),
+        cleaning=Cleaning(table.trim, _parse_repairs(table.repair, f"{key_path}.repair")),
     )

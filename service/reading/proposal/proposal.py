@@ -12,11 +12,12 @@ from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
+from service.reading.characters import Cleaning, has_c1, needed_repairs
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
 from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableOptions
-from service.reading.mapping.toml import array, inline_table, quoted
+from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.attributes import distinct, propose_attributes
 from service.reading.proposal.column_choice import (
     MAX_COLUMNS,
@@ -29,7 +30,6 @@ from service.reading.proposal.column_choice import (
 from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
 from service.reading.proposal.flag import ProposedEntry, unused_columns, with_keys
 from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
-from service.reading.text import Cleaning, has_c1
 from service.texts import counted
 
 Open: TypeAlias = Callable[[TableOptions], RecordFile]
@@ -61,7 +61,7 @@ def find_table_options(open_file: Open, form: FileFormat) -> TableOptions:
 def options_as_toml(options: TableOptions) -> Iterator[tuple[str, str]]:
     """Yield the keys of a mapping that declare options, each with its value in TOML."""
     if options.cleaning.repair:
-        yield "repair", quoted(options.cleaning.repair)
+        yield "repair", one_or_array(options.cleaning.repair)
     if not options.quotes:
         yield "quote", quoted("")
     if options.skip_lines:
@@ -116,7 +116,7 @@ def _find_cleaning(open_file: Open, options: TableOptions) -> Cleaning:
         cells = batch.columns.values() if batch is not None else ()
         texts = {cell for column in (file.names, *cells) for cell in column if isinstance(cell, str)}
         spaced = any(text != text.strip() != "" for text in texts)
-        return Cleaning(trim=spaced or options.cleaning.trim, repair=_REPAIR if any(map(has_c1, texts)) else "")
+        return Cleaning(trim=spaced or options.cleaning.trim, repair=(_REPAIR,) if any(map(has_c1, texts)) else ())
     return Cleaning()
 
 
@@ -144,10 +144,12 @@ def propose_mapping(
     own = entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
     declared = {**options, **_proposed_options(first, made | own)}
     decimal = "," if "decimal" in declared else "."
+    texts = [text for column in first.columns.values() for text in column.texts]
+    repairs = [name for name in needed_repairs(texts, codes=False) if name not in options.get("repair", "")]
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options(declared, own),
+        _options(declared, own, repairs),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(list(unused.values()), first, decimal=decimal, paths=paths),
@@ -213,8 +215,9 @@ def _columns(field: str, first: FirstRecords, entries: _Entries) -> list[ColumnS
     return [first.columns[name] for name in entries[field].columns] if field in entries else []
 
 
-def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
-    lines = [f"{key} = {value}" for key, value in options.items()]
+def _options(options: Mapping[str, str], entries: _Entries, repairs: Sequence[str]) -> list[str]:
+    lines = [f"# repair = {array(repairs)}  # characters that are wrong in some texts"] if repairs else []
+    lines += [f"{key} = {value}" for key, value in options.items()]
     if any(field in entries and entries[field].value.startswith("{") for field in _INSTANTS):
         lines.append(_ZONE)
     return [f"[{STORES.name}]", *lines] if lines else []

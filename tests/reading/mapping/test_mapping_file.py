@@ -9,6 +9,7 @@ import pytest
 from msgspec import inspect
 
 from service.reading.diagnostics import FileError
+from service.reading.encodings import parse_encoding
 from service.reading.mapping.declaration import (
     AttributeTable,
     CompaniesTable,
@@ -19,7 +20,6 @@ from service.reading.mapping.declaration import (
 )
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
 from service.reading.mapping.toml import keys_of, read_table
-from service.reading.text import parse_encoding
 
 KEYS = ", ".join(keys_of(StoresTable))
 EXAMPLE = """
@@ -157,7 +157,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ('repair = "cp12522"', "repair: no text encoding 'cp12522'; did you mean cp1252?"),
         ('repair = "utf-8"', f"repair: 'utf-8' {NO_REPAIR}"),
         ('repair = "latin-1"', f"repair: 'latin-1' {NO_REPAIR}"),
-        ("repair = true", "repair: expected `str`, got `bool`"),
+        ("repair = true", "repair: expected `str | array`, got `bool`"),
         ('quote = "\'"', 'quote: expected "" if quotes are ordinary characters'),
         ("skip_lines = -1", "skip_lines: expected `int` >= 0"),
         ("skip_lines = 99999999999999999999", "skip_lines: expected `int` <= 1000000000"),

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import Loaded
 from service.reading.batch import BATCH_SIZE
+from service.reading.characters import Cleaning
 from service.reading.formats.csv_file import open_csv
 from service.reading.formats.table_file import TableOptions
-from service.reading.text import Cleaning
 from tests.loading.data_files import DERIVED, REQUIRED as NAMES, dataset, load_mapped, refusal, served
 from tests.workbooks import Sheets, Value, ods, xlsx
 
@@ -129,7 +129,7 @@ def test_bytes_that_mean_nothing_stay_errors(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_repaired_texts_are_those_that_a_round_trip_gives(text: str) -> None:
-    clean = Cleaning(repair="cp1252").clean
+    clean = Cleaning(repair=("cp1252",)).clean
     assert clean is not None
     meant = [
         bytes([ord(each)]).decode("cp1252", "ignore") or each if 0x80 <= ord(each) < 0xA0 else each for each in text

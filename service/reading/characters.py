@@ -1,0 +1,149 @@
+"""Characters that programs left in texts: what is wrong with a text, and how cells are cleaned of it."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from html import unescape
+from html.entities import html5
+from typing import Final
+
+import msgspec
+
+from service.model.kinds import trim
+from service.reading.diagnostics import Issue
+
+_C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
+_WINDOWS: Final = "windows-1252"
+# Format characters (Cf) but those of scripts: joiners between letters that are not ASCII, and tags of flags, stay.
+INVISIBLE: Final = re.compile(
+    r"[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+    r"|(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])"
+)
+_SPACE: Final = re.compile(r"[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_REPLACEMENT: Final = "\ufffd"
+_BYTES: Final = {code: chr(code) for code in _C1} | {
+    ord(bytes([byte]).decode(_WINDOWS, "ignore") or chr(byte)): chr(byte) for byte in range(0x80, 0x100)
+}
+_NEXT: Final = f"[{re.escape(''.join(chr(code) for code, byte in _BYTES.items() if byte < chr(0xC0)))}]"
+# UTF-8 that was read as Windows-1252 or Latin-1. Some first bytes are left out: É® and ß“ are what people write.
+_TWICE: Final = re.compile(
+    rf"[\xc2-\xc5\xce-\xd1\xd7-\xdb\xe0-\xf4](?:(?<=[\xc2-\xdf]){_NEXT}"
+    rf"|(?<=[\xe0-\xef]){_NEXT}{{2}}|(?<=[\xf0-\xf4]){_NEXT}{{3}})"
+)
+_ENTITY: Final = re.compile(r"&(?:amp;)*(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+_KEY_OF_ENTITY: Final = re.compile(rb"&#?[a-zA-Z0-9]+;")
+_APOSTROPHE: Final = re.compile(r"['\u2019](?=\+?[0-9][0-9 ()./+-]*\Z)")
+
+
+def _invisible(text: str) -> str:
+    return text if text.isprintable() else trim(_SPACE.sub(" ", INVISIBLE.sub("", text)))
+
+
+def _decode_again(match: re.Match[str]) -> str:
+    try:
+        return match[0].translate(_BYTES).encode("latin-1").decode()
+    except UnicodeError:
+        return match[0]
+
+
+def _entity(match: re.Match[str]) -> str:
+    return unescape(f"&{match[1]};") if match[1].startswith("#") or f"{match[1]};" in html5 else match[0]
+
+
+# In the order in which they are applied, those of an encoding between the first and the second.
+REPAIRS: Final[Mapping[str, Callable[[str], str]]] = {
+    "utf-8-twice": lambda text: _TWICE.sub(_decode_again, text),
+    "entities": lambda text: _ENTITY.sub(_entity, text),
+    "invisible": _invisible,
+    "apostrophe": lambda text: _APOSTROPHE.sub("", text),
+}
+_TELLS: Final = {
+    "utf-8-twice": ("damaged", "UTF-8 that was read as another encoding"),
+    "entities": ("entity", "HTML is served as written"),
+    "apostrophe": ("zeros", "the apostrophe of a spreadsheet before a number is served as text"),
+}
+
+
+class Cleaning(msgspec.Struct, frozen=True):
+    """How each cell is cleaned before all else.
+
+    trim    whether outer white space is stripped
+    repair  names of `REPAIRS`, and encodings whose bytes C1 characters (U+0080 to U+009F) are
+    """
+
+    trim: bool = False
+    repair: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> Callable[[str], str] | None:
+        """The function that cleans a text; None if texts stay as they are."""
+        first, *others = REPAIRS
+        encodings = [_translator(name) for name in self.repair if name not in REPAIRS]
+        steps = [REPAIRS[first]] * (first in self.repair) + encodings
+        steps += [REPAIRS[name] for name in others if name in self.repair]
+        steps += [trim] * self.trim  # last: what is repaired may be white space
+        return (lambda text: _applied(steps, text)) if steps else None
+
+
+def _applied(steps: Iterable[Callable[[str], str]], text: str) -> str:
+    for step in steps:
+        text = step(text)
+    return text
+
+
+def _translator(encoding: str) -> Callable[[str], str]:
+    meant = meant_by_c1(encoding)
+    return lambda text: text.translate(meant)
+
+
+@cache
+def meant_by_c1(encoding: str) -> Mapping[int, str]:
+    """Return what a known encoding means by the bytes of C1 characters; those that mean nothing else are left out."""
+    meant = {code: bytes([code]).decode(encoding, "ignore") for code in _C1}
+    return {code: text for code, text in meant.items() if text and ord(text) not in _C1}
+
+
+def has_c1(text: str) -> bool:
+    """Return whether a text has a C1 character."""
+    return not text.isascii() and any(ord(character) in _C1 for character in text)
+
+
+def needed_repairs(texts: Iterable[str], *, codes: bool = True) -> Iterator[str]:
+    """Yield the repairs that would change one of some texts; `codes` whether they may be numbers with zeros."""
+    changed = [text for text in texts if not (text.isascii() and text.isalnum())]
+    for name, repair in REPAIRS.items():
+        if (codes or name != "apostrophe") and any(repair(text) != text for text in changed):
+            yield name
+
+
+def check_characters(text: str, *, is_identifier: bool, is_code: bool) -> Issue | None:
+    """Return the issue of a text with characters that programs left in it.
+
+    In an identifier white space other than U+0020 is one, at the beginning of a code an apostrophe before a number.
+    """
+    if text.isascii() and text[:1] != "'" and "&" not in text:  # nearly always
+        return None
+    wrong = INVISIBLE.search(text) or (_SPACE.search(text) if is_identifier else None)
+    if wrong is not None:
+        seen = "is not the space of the keyboard" if _SPACE.match(wrong[0]) else "is invisible"
+        why = f"U+{ord(wrong[0]):04X} {seen}: texts that look alike differ"
+        return Issue("invisible", f'{why}; remove it, or declare repair = ["invisible"]')
+    if _REPLACEMENT in text:
+        return Issue("damaged", "U+FFFD replaces a character that was lost; export the file again, in UTF-8")
+    for name, (code, what) in _TELLS.items():
+        if (is_code or name != "apostrophe") and REPAIRS[name](text) != text:
+            return Issue(code, f'{what}; correct it, or declare repair = ["{name}"]')  # type: ignore[arg-type]
+    return None
+
+
+def may_have_wrong_characters(cells: Iterable[object], keys: bytes, *, is_code: bool) -> bool:
+    """Return whether a cell may have an issue; `keys` are its texts in the form in which they are compared.
+
+    A column of texts in ASCII costs two searches of its keys.
+    """
+    if _KEY_OF_ENTITY.search(keys) or (is_code and b"'" in keys):
+        return True
+    if keys.isascii():  # soft hyphens and joiners are in keys, too
+        return False
+    text = "".join([cell for cell in cells if isinstance(cell, str)])
+    return not text.isprintable() or _REPLACEMENT in text or _TWICE.search(text) is not None
