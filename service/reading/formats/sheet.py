@@ -1,11 +1,12 @@
 """Workbooks through python-calamine: of reading, only this imports it. As a program: see `isolation.py`."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from io import BytesIO
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 from zipfile import ZipFile
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -22,6 +23,20 @@ _EXACT: Final = 2**53  # the first integer whose successor is no double
 _OLE: Final = b"\xd0\xcf\x11\xe0"  # the container of encrypted workbooks, and of those before 2007
 _MANIFEST: Final = "META-INF/manifest.xml"  # of .ods
 _ENCRYPTION: Final = b"encryption-data"
+_CONTENT: Final = "content.xml"  # of .ods
+# What is anchored in a cell of .ods has texts of its own: images, shapes, comments.
+_ANCHORED: Final = re.compile(rb"<(/?)(?:draw:|office:annotation)[^<>]*?(/?)>")
+_LINE_BREAK: Final = re.compile(rb"<text:line-break ?/>")
+_LONG_TIME: Final = re.compile(
+    rb'office:value-type="time" office:time-value='
+    rb'"PT(2[4-9]|[3-9][0-9]|[0-9]{3,9})H([0-9]{2})M([0-9]{2})(?:[.,][0-9]+)?S"'
+)
+# Cells of .xlsx that calamine rejects: errors of new functions, texts as numbers, unknown types.
+_CELL: Final = rb'<c\b[^<>]*?\bt="'
+_VALUE: Final = rb'"[^<>]*>(?:<f\b[^<>]*/>|<f\b[^<>]*>[^<]*</f>)?<v>'
+_ODD_ERROR: Final = re.compile(rb"(" + _CELL + rb"e" + _VALUE + rb")[^<]*")
+_ODD_NUMBER: Final = re.compile(rb"(" + _CELL + rb")n(" + _VALUE + rb")(?![+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?</v>)")
+_ODD_TYPE: Final = re.compile(rb"(" + _CELL + rb')(?!(?:n|s|str|b|d|e|inlineStr)")[^"<>]*"')
 _SAVE: Final = "save it as .xlsx, without a password"
 
 
@@ -66,7 +81,8 @@ class Workbook:
         if not content.startswith(b"PK"):
             raise FileError(f"{UNREADABLE}: it does not begin like one; if it is a text, name it .csv")
         try:
-            _check_archive(content)
+            if content_xml := _check_archive(content):
+                content = _rewritten(content, _CONTENT, _without_anchored) if _needs_rewriting(content_xml) else content
             self._workbook = CalamineWorkbook.from_filelike(BytesIO(content))
         except (CalamineError, *ZIP_DAMAGE) as error:
             raise _unreadable(error) from None
@@ -74,7 +90,7 @@ class Workbook:
         sheets.sort(key=lambda sheet: sheet.visible is not SheetVisibleEnum.Visible)
         self.opened = Sheets([sheet.name for sheet in sheets])
         self._most = max(MAX_SIZE, MAX_RATIO * len(content))
-        self._sheet: CalamineSheet | None = None
+        self._content, self._sheet = content, cast("CalamineSheet | None", None)
 
     def parts(self, request: SheetRequest) -> Iterator[SheetRows]:
         """Yield the rows of a sheet, empty ones included, some at a time. Raises FileError."""
@@ -93,17 +109,62 @@ class Workbook:
         if self._sheet is None or self._sheet.name != name:
             try:
                 self._sheet = self._workbook.get_sheet_by_name(name)
-            except CalamineError as error:
-                raise _unreadable(error) from None
+            except CalamineError:
+                self._sheet = self._open_mended(name)
         return self._sheet
 
+    def _open_mended(self, name: str) -> CalamineSheet:
+        """Return a sheet without its odd cells: errors are no values, others texts. Raises FileError."""
+        try:
+            mended = _rewritten(self._content, "xl/worksheets/", _without_odd_cells)
+            self._workbook = CalamineWorkbook.from_filelike(BytesIO(mended))
+            return self._workbook.get_sheet_by_name(name)
+        except (CalamineError, *ZIP_DAMAGE) as error:
+            raise _unreadable(error) from None
 
-def _check_archive(content: bytes) -> None:
-    """Raise FileError for a bomb and for an encrypted .ods, what zipfile raises for a damaged archive."""
+
+def _rewritten(content: bytes, part: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Return an archive with changed files, those whose names begin with `part`."""
+    written = BytesIO()
+    with ZipFile(BytesIO(content)) as archive, ZipFile(written, "w") as changed:
+        for info in archive.infolist():
+            file = archive.read(info)
+            changed.writestr(info.filename, change(file) if info.filename.startswith(part) else file)
+    return written.getvalue()
+
+
+def _needs_rewriting(xml: bytes) -> bool:
+    return any(pattern.search(xml) for pattern in (_ANCHORED, _LINE_BREAK, _LONG_TIME))
+
+
+def _without_anchored(xml: bytes) -> bytes:
+    """Return the content of an .ods without what is anchored in cells; line breaks and long times are texts."""
+    kept, depth, end = list[bytes](), 0, 0
+    for tag in _ANCHORED.finditer(xml):
+        if depth == 0:
+            kept.append(xml[end : tag.start()])
+        if not tag[2]:
+            depth = max(0, depth - 1) if tag[1] else depth + 1
+        end = tag.end()
+    text = _LINE_BREAK.sub(b"\n", b"".join([*kept, xml[end:]]))
+    return _LONG_TIME.sub(rb'office:value-type="string" office:string-value="\1:\2:\3"', text)
+
+
+def _without_odd_cells(xml: bytes) -> bytes:
+    """Return a sheet of .xlsx in which errors are `#N/A`, and what is no number or of no known type is a text."""
+    return _ODD_TYPE.sub(rb'\1str"', _ODD_NUMBER.sub(rb"\1str\2", _ODD_ERROR.sub(rb"\1#N/A", xml)))
+
+
+def _check_archive(content: bytes) -> bytes:
+    """Return the content of an .ods, b"" for others.
+
+    Raises FileError for a bomb and for an encrypted .ods, what zipfile raises for a damaged archive.
+    """
     with ZipFile(BytesIO(content)) as archive:
         check_size(sum(info.file_size for info in archive.infolist()), stored=len(content))
         if _MANIFEST in archive.namelist() and _ENCRYPTION in archive.read(_MANIFEST):
             raise FileError(f"the workbook is encrypted: {_SAVE}")
+        return archive.read(_CONTENT) if _CONTENT in archive.namelist() else b""
 
 
 def _unreadable(error: Exception) -> FileError:
