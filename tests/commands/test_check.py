@@ -272,3 +272,41 @@ def test_an_interrupt_during_imports_prints_no_traceback() -> None:
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=SECONDS
     )
     assert (ended.returncode, ended.stderr) == (130, "")
+
+
+OWN_COLUMNS = "Nr,Kette,Strasse,Ort,Seit\n1,b,x,Ulm,2024-02-30\n2,b,x,,\n"
+OF_COLUMNS = """[stores.fields]
+store_id = "Nr"
+company_id = "Kette"
+address_1 = "Strasse"
+city = "Ort"
+country = { constant = "" }
+created_at = "Seit"
+place = "Ort"
+[stores.attributes]
+since = { from = "Seit", kind = "day" }
+[companies]
+from = "stores"
+"""
+
+
+def test_errors_of_the_mapping_and_of_the_data_are_reported_in_one_run(tmp_path: Path) -> None:
+    (tmp_path / "stores.csv").write_text(OWN_COLUMNS)
+    (tmp_path / "mapping.toml").write_text(OF_COLUMNS)
+    errors = load(tmp_path).report.errors
+    assert [(each.code, each.file, each.line, each.field) for each in errors] == [
+        ("file", "mapping.toml", None, None),
+        ("file", "mapping.toml", None, None),
+        ("file", "mapping.toml", None, None),
+        ("date", "stores.csv", 2, "created_at"),
+        ("missing", "stores.csv", 3, "city"),
+    ]
+    keys = ["stores.fields.country.constant", "stores.fields.place", "stores.attributes.since.kind"]
+    assert [error.why.partition(":")[0] for error in errors[:3]] == keys
+    assert load(tmp_path).dataset is None
+
+
+def test_without_an_identifier_all_errors_of_the_mapping_are_reported_alone(tmp_path: Path) -> None:
+    (tmp_path / "stores.csv").write_text(OWN_COLUMNS)
+    (tmp_path / "mapping.toml").write_text(OF_COLUMNS.replace('store_id = "Nr"', 'store_id = { constant = "" }'))
+    assert [error.file for error in load(tmp_path).report.errors] == ["mapping.toml"] * 4

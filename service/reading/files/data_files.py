@@ -30,7 +30,7 @@ from service.reading.files.file_names import (
 )
 from service.reading.formats.file_format import FORMATS, FileFormat
 from service.reading.mapping.declaration import DataMapping
-from service.reading.mapping.mapping_file import load_mapping, parse_mapping
+from service.reading.mapping.mapping_file import is_incomplete, load_mapping, parse_mapping
 from service.spool import FileBytes, Spools
 
 
@@ -155,6 +155,7 @@ def read_dataset(  # noqa: PLR0913 - what a data set depends on
 
 def _read_dataset(path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools) -> FileSet:
     culprit: str | Path = path
+    errors: list[FileError] = []  # of the entries of the mapping
     try:
         container = open_container(path, spools)
         culprit = MANIFEST
@@ -162,17 +163,20 @@ def _read_dataset(path: Path, options: ReadOptions, today: date, given: DataMapp
         culprit = options.mapping or MAPPING
         mapping = given or DataMapping()
         if given is None and options.mapping:
-            mapping = load_mapping(options.mapping)
+            mapping = load_mapping(options.mapping, errors)
         elif given is None and MAPPING in container.names:  # beside the files
-            mapping = parse_mapping(container.read(MAPPING)[:])
+            mapping = parse_mapping(container.read(MAPPING)[:], errors)
     except FileError as error:
-        return FileSet({}, [error.diagnostic(culprit)])
+        return FileSet({}, [each.diagnostic(culprit) for each in (*errors, error)])
+    of_mapping = [each.diagnostic(culprit) for each in errors]
+    if errors and is_incomplete(mapping):
+        return FileSet({}, of_mapping)
     chosen, generated_at = ChosenFiles(container, mapping), manifest.generated_at if manifest else None
     stores, companies = chosen.names(STORES), chosen.names(COMPANIES)
     twice = FileError("companies come from the mapping and from a file; remove one")
     found = FileSet(
         files={},
-        errors=[twice.diagnostic(name) for name in sorted(companies - stores) if chosen.derives_companies],
+        errors=of_mapping + [twice.diagnostic(name) for name in sorted(companies - stores) if chosen.derives_companies],
         generated_at=generated_at,
         as_of=generated_at.astimezone(UTC).date() if generated_at else today,
         mapping=mapping,

@@ -1,6 +1,6 @@
 """Check the entries of a mapping: how a field is made of columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final, get_args
 
 import msgspec
@@ -168,24 +168,29 @@ def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[st
 
 
 def parse_attributes(
-    entries: Mapping[str, object], resource: Resource, decimal: str, key_path: str
+    entries: Mapping[str, object], resource: Resource, decimal: str, key_path: str, errors: list[FileError]
 ) -> tuple[tuple[Attribute, ...], dict[str, FieldMapping]]:
-    """Return the attributes of a resource in their order, and how each is made. Raises FileError."""
+    """Return the attributes of a resource in their order, and how each is made; `errors` gets those of the others."""
     if len(entries) > MOST:
-        raise FileError(f"{key_path}: expected at most {MOST} attributes, found {len(entries)}")
+        errors.append(FileError(f"{key_path}: expected at most {MOST} attributes, found {len(entries)}"))
     taken = RESERVED | {field.name for field in resource.fields}
     attributes, mappings = [], {}
     for name, entry in entries.items():
         path = f"{key_path}.{name}"
-        if NAME.fullmatch(name) is None:
-            raise FileError(
-                f"{path}: expected a name of a-z, 0-9 and _ that begins with a letter, at most 63 characters"
-            )
-        if name in taken:
-            raise FileError(f"{path}: a field of the record has this name")
-        attribute, mappings[PREFIX + name] = _parse_attribute(name, entry, decimal, path)
-        attributes.append(attribute)
+        try:
+            _check_name(name, taken, path)
+            attribute, mappings[PREFIX + name] = _parse_attribute(name, entry, decimal, path)
+            attributes.append(attribute)
+        except FileError as error:
+            errors.append(error)
     return tuple(attributes), mappings
+
+
+def _check_name(name: str, taken: AbstractSet[str], path: str) -> None:
+    if NAME.fullmatch(name) is None:
+        raise FileError(f"{path}: expected a name of a-z, 0-9 and _ that begins with a letter, at most 63 characters")
+    if name in taken:
+        raise FileError(f"{path}: a field of the record has this name")
 
 
 def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple[Attribute, FieldMapping]:

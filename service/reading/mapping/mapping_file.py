@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
-from service.model.records import COMPANIES, STORES, Resource
+from service.model.records import COMPANIES, STORES, Field, Resource
 from service.reading.characters import REPAIRS, Cleaning, meant_by_c1
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
@@ -34,27 +34,44 @@ _OF_STORES: Final = ("fields", "files", "attributes")  # keys that are not those
 PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 
 
-def load_mapping(name: str | Path) -> DataMapping:
-    """Return the mapping of a file, or the preset of a name. Raises FileError, with the key that is wrong."""
+def load_mapping(name: str | Path, errors: list[FileError] | None = None) -> DataMapping:
+    """Return the mapping of a file, or the preset of a name; see `parse_mapping`."""
     if str(name) in PRESETS:
         return _parse_tables(_read_preset(str(name)))
     try:
         stored = read_stored(Path(name), what="the mapping", most=MAX_SIZE + 1)
     except FileError as error:
         raise FileError(f"{error.why}{did_you_mean(str(name), PRESETS)}") from None
-    return parse_mapping(stored)
+    return parse_mapping(stored, errors)
 
 
-def parse_mapping(stored: bytes) -> DataMapping:
-    """Return the mapping in the bytes of its file. Raises FileError, with the key that is wrong."""
+def parse_mapping(stored: bytes, errors: list[FileError] | None = None) -> DataMapping:
+    """Return the mapping in the bytes of its file. Raises FileError, with the key that is wrong.
+
+    With a list for `errors`, those of entries are added to it, and required fields get a constant: see `is_incomplete`.
+    """
     own = parse_toml(stored)
     preset = read_table(own, FileTable, "").preset
     if preset is None:
-        return _parse_tables(own)
+        return _parse_tables(own, errors)
     if preset not in PRESETS:
         hint = did_you_mean(preset, PRESETS) or f"; the presets are {', '.join(PRESETS)}"
         raise FileError(f"preset: no preset {preset!r}{hint}")
-    return _parse_tables(_merge(_read_preset(preset), own))
+    return _parse_tables(_merge(_read_preset(preset), own), errors)
+
+
+def is_incomplete(mapping: DataMapping) -> bool:
+    """Return whether the entry of an identifier has an error, so that records cannot be compared."""
+    return any(
+        each.fields.get(key) == _stand_in(key)
+        for each in (mapping.stores, mapping.companies)
+        for key in (STORES.identifier, COMPANIES.identifier)
+    )
+
+
+def _stand_in(field: str) -> FieldMapping:
+    """Return how a required field is made whose entry has an error: then nothing is missing."""
+    return FieldMapping(default=field)
 
 
 def _read_preset(name: str) -> dict[str, Any]:
@@ -77,17 +94,17 @@ def _merge(preset: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
+def _parse_tables(tables: Mapping[str, Any], errors: list[FileError] | None = None) -> DataMapping:
     file = read_table(tables, FileTable, "")
     derives = "from" in file.companies
     # Derived companies are read from the files of the stores: their options are theirs.
     options = {key: value for key, value in file.stores.items() if key not in _OF_STORES} if derives else {}
     of_stores = read_table(file.stores, StoresTable, STORES.name)
-    stores = _parse_resource(of_stores, STORES)
+    stores = _parse_resource(of_stores, STORES, errors)
     table = read_table(options | file.companies, CompaniesTable, COMPANIES.name)
     if derives and table.source != STORES.name:
         raise FileError(f'companies.from: expected "{STORES.name}"')
-    companies = _parse_resource(table, COMPANIES)
+    companies = _parse_resource(table, COMPANIES, errors)
     if derives:
         stores, companies = _share_identifier(stores, companies)
     if derives and table.files is not None:
@@ -101,17 +118,23 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
     )
 
 
-def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
-    key_path, known = resource.name, {field.name: field for field in resource.fields}
+def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileError] | None) -> ResourceMapping:
+    key_path, fields = resource.name, dict[str, FieldMapping]()
+    found = list[FileError]() if errors is None else errors
+    for name, entry in table.fields.items():
+        try:
+            fields[name] = parse_entry(entry, _find_field(name, resource), f"{key_path}.fields.{name}")
+        except FileError as error:
+            found.append(error)
+    fields |= {
+        each.name: _stand_in(each.name)
+        for each in resource.fields
+        if each.required and each.name in table.fields.keys() - fields.keys()
+    }
+    attributes, mapped = parse_attributes(table.attributes, resource, table.decimal, f"{key_path}.attributes", found)
+    if errors is None and found:
+        raise found[0]
     table_options = _parse_table_options(table, key_path)
-    for name in table.fields:
-        if name not in known:
-            near = suggest_field(name, resource)
-            hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
-            raise FileError(f"{key_path}.fields.{name}: not a field{hint}")
-    entries = table.fields.items()
-    attributes, mapped = parse_attributes(table.attributes, resource, table.decimal, f"{key_path}.attributes")
-    fields = {name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries}
     return ResourceMapping(
         fields=fields | mapped,
         attributes=attributes,
@@ -122,6 +145,16 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         time_zone=None if table.time_zone is None else _find_time_zone(table.time_zone, f"{key_path}.time_zone"),
         no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
+
+
+def _find_field(name: str, resource: Resource) -> Field:
+    """Return a field. Raises FileError if there is none of this name."""
+    known = {field.name: field for field in resource.fields}
+    if name not in known:
+        near = suggest_field(name, resource)
+        hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
+        raise FileError(f"{resource.name}.fields.{name}: not a field{hint}")
+    return known[name]
 
 
 def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tuple[ResourceMapping, ResourceMapping]:
