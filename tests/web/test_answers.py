@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import product
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from service.publishing.snapshot import SnapshotHolder
+from service.web.pipeline import answers
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
@@ -69,3 +71,16 @@ async def test_errors_are_not_kept(site_client: SiteClient, cached: int) -> None
         assert [(await ask(client, target)).status for _ in range(2)] == [status, status]
     metrics = (await ask(client, "/metrics")).body.decode()
     assert 'store_directory_response_cache_total{result="hit"} 0.0' in metrics
+
+
+async def test_requests_that_were_sent_once_are_forgotten_when_they_are_many(
+    site_client: SiteClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "_MOST_ONCE", 2)
+    monkeypatch.setattr(answers, "_LONG", inf)
+    client = await site_client()
+    for number in (1, 2, 3, 1, 1, 1):
+        await ask(client, f"/stores?limit={number}")
+    metrics = (await ask(client, "/metrics")).body.decode()
+    assert 'store_directory_response_cache_total{result="hit"} 1.0' in metrics
+    assert 'store_directory_response_cache_total{result="miss"} 5.0' in metrics

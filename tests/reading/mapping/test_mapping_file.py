@@ -248,6 +248,8 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("a = { separator = ';' }", ".a.separator: only of kind list"),
         ("a = { kind = 'flag', search = true }", ".a.search: only of kind text or list"),
         ("a = { max_length = 20_000 }", ".a.max_length: expected `int` <= 16384"),
+        ("a = { kind = 'list', separator = '' }", ".a.separator: expected from 1 to 10 characters"),
+        ("a = { kind = 'number', decimal = ';' }", '.a.decimal: expected "." or ","'),
         ("a = { invalid = 'x' }", '.a.invalid: expected "null"'),
         ("a = { closing_date = 'x' }", ".a.closing_date: only is_open of stores has a closing date"),
         ("a = 1", '.a: expected a column, or a table such as { from = "Web", kind = "url" }'),

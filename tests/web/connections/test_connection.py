@@ -129,6 +129,17 @@ async def test_a_failure_of_the_app_is_a_json_500_without_internal_details(
     assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
 
 
+async def test_a_failure_of_a_deferred_response_is_a_json_500(caplog: pytest.LogCaptureFixture) -> None:
+    app = Failing()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET)
+    app.gate.set()
+    await settle()
+    assert (wire.statuses, wire.ended) == ([500], True)
+    assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
+
+
 async def test_malformed_requests_are_logged_once_a_minute_with_the_number_suppressed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
