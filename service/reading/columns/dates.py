@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
@@ -19,15 +19,42 @@ RFC_3339: Final = "rfc3339"  # the format of dates of the data format
 TOKENS: Final = {
     "yyyy": ("year", "[0-9]{4}"),
     "yy": ("year", "[0-9]{2}"),
+    "mmm": ("month", r"[^\W\d_]{3,}\.?"),
     "mm": ("month", "[0-9]{2}"),
     "m": ("month", "[0-9]{1,2}"),
+    "ddd": ("weekday", r"[^\W\d_]{2,}\.?"),
     "dd": ("day", "[0-9]{2}"),
     "d": ("day", "[0-9]{1,2}"),
     "hh": ("hour", "(?:[01][0-9]|2[0-3])"),
     "h": ("hour", "(?:[01]?[0-9]|2[0-3])"),
     "ss": ("second", "[0-5][0-9]"),
     "am/pm": ("half", "[AaPp][Mm]"),
+    "t": ("mark", "[Tt]"),
+    "zz": ("offset", r"(?:[.,][0-9]{1,9})? ?(?:Z|UTC|GMT|[+-][0-9]{2}:?(?:[0-9]{2})?)"),
 }
+# In English, German, French, Spanish, Italian and Dutch; three letters are enough if no other month has them.
+_MONTHS: Final = tuple(
+    names.split()
+    for names in (
+        "january januar jänner janvier enero gennaio januari",
+        "february februar février fevrier febrero febbraio februari",
+        "march märz maerz mrz mars marzo maart mrt",
+        "april avril abril aprile",
+        "may mai mayo maggio mei",
+        "june juni juin junio giugno",
+        "july juli juillet julio luglio",
+        "august août aout agosto augustus",
+        "september septembre septiembre settembre setiembre",
+        "october oktober octobre octubre ottobre",
+        "november novembre noviembre",
+        "december dezember décembre decembre diciembre dicembre",
+    )
+)
+_SECONDS_OF: Final = {"unix": 1, "unix-ms": 1000}  # formats: the time since 1970 in these parts of a second
+_OTHERS: Final = (
+    "d-mmm-yy", "d-mmm-yyyy", "d mmm yyyy", "d. mmm yyyy", "mmm d, yyyy", "mmm d yyyy", "ddd, d mmm yyyy hh:mm:ss zz",
+    "yyyy-mm-ddthh:mm:sszz", "yyyy-mm-dd hh:mm:sszz", "yyyy-mm-dd hh:mm:ss zz",
+)  # fmt: skip
 _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
 _TOKEN: Final = re.compile("|".join(sorted(TOKENS, key=len, reverse=True)) + r"|[^\W_]+|[\W_]")
 _DATE: Final = ("year", "month", "day")
@@ -69,6 +96,8 @@ def parse_date_format(text: str) -> DateParser:
     """
     if len(text) > _MAX_LENGTH:
         raise ValueError(f"longer than {_MAX_LENGTH} characters")
+    if (parts_of_second := _SECONDS_OF.get(text)) is not None:
+        return partial(_since_1970, parts_of_second)
     parts: list[str] = []
     pattern = ""
     tokens = _TOKEN.findall(text.lower())
@@ -86,7 +115,7 @@ def parse_date_format(text: str) -> DateParser:
         else:
             pattern += re.escape(token)
     _check_parts(parts)
-    pattern += "".join(f"(?P<{part}>)?" for part in (*_TIME, "half") if part not in parts)
+    pattern += "".join(f"(?P<{part}>)?" for part in (*_TIME, "half", "offset") if part not in parts)
     return partial(_parse, re.compile(pattern))
 
 
@@ -94,12 +123,36 @@ def _parse(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
     match = pattern.fullmatch(text)
     if match is None:
         return None
-    year, month, day, hour, minute, second, half = match.group(*_DATE, *_TIME, "half")
+    year, month, day, hour, minute, second, half, offset = match.group(*_DATE, *_TIME, "half", "offset")
+    if not month.isdecimal():
+        name = month.rstrip(".").lower()
+        found = [number for number, names in enumerate(_MONTHS, 1) if any(each.startswith(name) for each in names)]
+        if len(found) != 1:
+            return None
+        month = str(found[0])
     if len(year) < len("yyyy"):
         year = ("19" if int(year) >= _PIVOT else "20") + year
     if half:
         hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (half.lower() == "pm"))
-    return f"{year}-{month:0>2}-{day:0>2}", f"{hour or '':0>2}:{minute or '00'}:{second or '00'}"
+    return f"{year}-{month:0>2}-{day:0>2}", f"{hour or '':0>2}:{minute or '00'}:{second or '00'}{_offset(offset or '')}"
+
+
+def _offset(text: str) -> str:
+    """Return an offset as in RFC 3339, "" for none: `+01`, `+0100` and ` UTC`, after a fraction of a second."""
+    at = max(text.rfind("+"), text.rfind("-"))
+    if not text or at < 0:
+        return "Z" if text else ""
+    digits = text[at + 1 :].replace(":", "").ljust(len("0000"), "0")
+    return f"{text[at]}{digits[:2]}:{digits[2:]}"
+
+
+def _since_1970(parts_of_second: int, text: str) -> tuple[str, str] | None:
+    with suppress(ValueError, OverflowError):
+        seconds = int(text) // parts_of_second if text.lstrip("-").isdecimal() else None
+        if seconds is not None:
+            instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+            return instant.date().isoformat(), f"{instant.time().isoformat()}Z"
+    return None
 
 
 def _check_parts(parts: Sequence[str]) -> None:
@@ -128,6 +181,8 @@ def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[
         for parse in declared:
             if (parsed := parse(text)) is not None and (offset := offset_of(parsed[0])) is not None:
                 local = "T".join(parsed)
+                if len(local) > _OFFSET:
+                    return local
                 return local + offset if offset != _CHANGES else _localize(local, zone)
         if standard and parse_instant(text) is not None:
             return _in_zone(text, zone)
@@ -197,7 +252,8 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
         return [("yyyymmdd", *standard)] if all(_is_date(text, compact) for text in others) else []
     found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
     if not found or len(found) < len(others):
-        return []
+        fitting = [each for each in _OTHERS if all(_is_date(text, parse_date_format(each)) for text in others)]
+        return [(fitting[0], *standard)] if others and fitting else []
     return [(*formats, *standard) for order in ("dmy", "mdy", "ymd") if (formats := _formats(found, order))]
 
 

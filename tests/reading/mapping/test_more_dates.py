@@ -1,0 +1,43 @@
+"""Dates with names of months, offsets without a colon, and the time since 1970."""
+
+import pytest
+
+from service.reading.batch import Invalid
+from service.reading.columns.dates import instant_converter, possible_formats
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("d-mmm-yy", "31-Dec-23", "2023-12-31T00:00:00"),
+        ("d. mmm yyyy", "1. März 2024", "2024-03-01T00:00:00"),
+        ("d mmm yyyy", "3 août 2024", "2024-08-03T00:00:00"),
+        ("d mmm yyyy", "3 ene. 2024", "2024-01-03T00:00:00"),
+        ("mmm d, yyyy", "Sept 5, 2024", "2024-09-05T00:00:00"),
+        ("yyyy-mm-ddThh:mm:sszz", "2024-05-31T10:00:00+0000", "2024-05-31T10:00:00+00:00"),
+        ("yyyy-mm-ddThh:mm:sszz", "2024-05-31T10:00:00.123-08", "2024-05-31T10:00:00-08:00"),
+        ("yyyy-mm-dd hh:mm:ss zz", "2024-05-31 10:00:00 UTC", "2024-05-31T10:00:00Z"),
+        ("ddd, d mmm yyyy hh:mm:ss zz", "Fri, 31 May 2024 10:00:00 +0100", "2024-05-31T10:00:00+01:00"),
+        ("unix", "1717149600", "2024-05-31T10:00:00Z"),
+        ("unix-ms", "1717149600999", "2024-05-31T10:00:00Z"),
+    ],
+)
+def test_a_date_is_read_in_its_format(declared: str, text: str, expected: str) -> None:
+    convert = instant_converter([declared], None)
+    assert convert is not None
+    assert convert(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"), [("d mmm yyyy", "1 Jui 2024"), ("d mmm yyyy", "1 Foo 2024"), ("unix", "x")]
+)
+def test_a_text_that_is_no_date_is_invalid(declared: str, text: str) -> None:
+    convert = instant_converter([declared], None)
+    assert convert is not None
+    assert isinstance(convert(text), Invalid)
+
+
+def test_formats_with_names_and_offsets_are_proposed() -> None:
+    assert possible_formats(["31-Dec-23", "1-Jan-24"]) == [("d-mmm-yy",)]
+    assert possible_formats(["2024-05-31T10:00:00+0000"]) == [("yyyy-mm-ddthh:mm:sszz",)]
+    assert possible_formats(["1717149600"]) == []
