@@ -35,8 +35,8 @@ STORE_FIELDS: Final = _fields("""
     is_open            flag                 filters facets
     latitude           number               filters
     longitude          number               filters
-    created_at         instant
-    updated_at         instant
+    created_at         instant              filters
+    updated_at         instant              filters
 """)
 COMPANY_FIELDS: Final = _fields("""
     company_id         identifier  required filters        searched

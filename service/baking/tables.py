@@ -194,7 +194,7 @@ class MappedTable:
         columns, lists = {}, {}
         for field in resource.fields:
             name = field.name
-            if field.filters and not field.is_list:
+            if field.has_values:
                 columns[name] = self._take(name, _FILTER, lengths.copy())
             elif field.is_column:
                 columns[name] = self._take(name, COLUMN, lengths.copy(), values=None)

@@ -87,7 +87,9 @@ def _parse(resource: Resource, ending: str, query: str) -> Query:
     parser, pairs = QueryParser(resource, of_file=ending), query_pairs(query)
     known = [parameter.name for parameter in parser.parameters]
     if unknown := next((name for name, _ in pairs if name not in known), ""):
-        raise click.UsageError(f"--query: {truncate(unknown)!r} is no parameter of files{did_you_mean(unknown, known)}")
+        near = parser.replacement(unknown)
+        hint = f"; use an interval, such as {near}=A/.." if near else did_you_mean(unknown, known)
+        raise click.UsageError(f"--query: {truncate(unknown)!r} is no parameter of files{hint}")
     try:
         return parser.parse(pairs, strict=False)
     except UnprocessableContent as error:

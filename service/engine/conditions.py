@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from functools import reduce
 from operator import attrgetter
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Column, Rows, expand
+from service.engine.columns.column import Column, Rows, SortedStrings, expand
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, pack
 from service.engine.geography.areas import box_area, circle_area
 from service.engine.table import Table
+from service.model.intervals import FIRST_KEY, LAST_KEY, Interval
 from service.model.query import Criteria
 
 # Comparing with at most this many codes takes less time than looking them up.
@@ -81,6 +82,33 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         return accepted.take(codes)
 
 
+class CodeRange(msgspec.Struct, frozen=True, eq=False):
+    """A filter on a column by an interval: a range of codes, and the number of rows, a slice of the column's order."""
+
+    table: Table
+    column: Column
+    codes: range
+    count: int
+
+    def rows(self) -> Rows:
+        """Return the matching rows, ascending: in the default order they are."""
+        start = int(self.column.starts[self.codes.start])
+        rows = self.column.order[start : start + self.count]
+        return rows if self.column is self.table.columns[self.table.order_by] else np.sort(rows)
+
+    def matches(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return for each of some rows whether it matches."""
+        return self._accepts(self.column.codes.take(rows))
+
+    def bitmap(self) -> Bitmap:
+        """Return the bitmap of the matching rows."""
+        spend(len(self.table))
+        return pack(self._accepts(self.column.codes))
+
+    def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        return (codes >= self.codes.start) & (codes < self.codes.stop)
+
+
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
     parts: list[Condition] = []
@@ -96,12 +124,40 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     return parts if len(parts) == 1 else sorted(parts, key=attrgetter("count"))
 
 
-def _predicate(table: Table, name: str, keys: Sequence[str]) -> Predicate:
+def _predicate(table: Table, name: str, keys: Sequence[Any]) -> Condition:
     spend(_FINDING * len(keys))
     column, lists = table.columns[name], table.lists.get(name)
+    if Interval in map(type, keys):
+        return _in_intervals(table, name, [Interval(key, key) if isinstance(key, str) else key for key in keys])
     if lists is None:
         codes = sorted({code for code in map(column.find, keys) if code is not None})
         return Predicate(table, name, column, codes, sum(map(column.count, codes)))
     having = lists.having(keys)
     counts = column.starts[1:].take(having) - column.starts.take(having)
     return Predicate(table, name, column, having, int(counts.sum()))
+
+
+def _in_intervals(table: Table, name: str, intervals: Sequence[Interval]) -> Condition:
+    column = table.columns[name]
+    if len(intervals) == 1:
+        return code_range(table, name, intervals[0])
+    ranges = [code_range(table, name, each).codes for each in intervals]
+    spend(len(column.starts))
+    edges = np.zeros(len(column.starts), np.int32)
+    np.add.at(edges, [each.start for each in ranges], 1)
+    np.subtract.at(edges, [each.stop for each in ranges], 1)
+    codes = edges.cumsum().nonzero()[0].astype(np.int32)
+    return Predicate(table, name, column, codes, int((column.starts[codes + 1] - column.starts[codes]).sum()))
+
+
+def code_range(table: Table, name: str, interval: Interval) -> CodeRange:
+    """Return the filter on a field by an interval."""
+    spend(_FINDING)
+    column = table.columns[name]
+    values = column.values
+    keys: SortedStrings = table.times if values is None else values
+    start = 0 if interval.low == FIRST_KEY else keys.bisect(interval.low.encode())
+    # No key has a NUL: this is the first text after the last one.
+    stop = len(keys) if interval.high == LAST_KEY else keys.bisect(f"{interval.high}\0".encode())
+    stop = max(start, stop)
+    return CodeRange(table, column, range(start, stop), int(column.starts[stop]) - int(column.starts[start]))

@@ -15,10 +15,11 @@ from service.engine.columns.selection import (
     Selection,
     bit_positions,
 )
-from service.engine.conditions import conditions
+from service.engine.conditions import code_range, conditions
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.table import Table
 from service.model.coordinates import Coordinates
+from service.model.intervals import Interval
 from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import DISTANCE
 
@@ -87,14 +88,21 @@ def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 
 def _with_value(table: Table, criteria: Criteria) -> RowList | None:
-    """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None."""
+    """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None.
+
+    Those in an interval are a slice, too, sorted if they are few and in another order.
+    """
     if not criteria.filters or criteria != Criteria(criteria.filters[:1]):
         return None
     name, keys = criteria.filters[0].field, criteria.filters[0].keys
     if len(keys) != 1 or name in table.lists:
         return None
-    column = table.columns[name]
-    code = column.find(keys[0])
+    column, key = table.columns[name], keys[0]
+    if isinstance(key, Interval):
+        interval = code_range(table, name, key)
+        is_listed = name == table.order_by or interval.count < table.least_many
+        return _listed(table, interval.rows()) if is_listed else None
+    code = column.find(key)
     first, last = (0, 0) if code is None else (column.starts[code], column.starts[code + 1])
     return _listed(table, column.order[first:last])
 

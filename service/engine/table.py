@@ -1,13 +1,14 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from service.engine.columns.bounded_cache import BoundedCache
-from service.engine.columns.column import Column, Rows, StringArray
+from service.engine.columns.column import Column, Rows, SortedStrings, StringArray
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, least_dense, pack
@@ -15,8 +16,9 @@ from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
 from service.engine.text_index import TextIndex
 from service.model.coordinates import Coordinates
+from service.model.kinds import instant_key
 from service.model.query import Criteria
-from service.model.records import DISTANCE
+from service.model.records import CREATED_AT, DISTANCE
 
 # The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
 _SELECTION_BYTES: Final = 48 << 20
@@ -30,9 +32,38 @@ _OVERHEAD: Final = 2048  # of a selection with a few criteria
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
 _END: Final = b"}"
+_CREATED: Final = f'"{CREATED_AT}":"'.encode()
 # After each row, so that consecutive rows are one view of the buffer.
 ROW_END: Final = b","
 _BREAK: Final = b"\0"  # in no JSON
+
+
+def _key(text: str) -> bytes:
+    """Return the key of a date-time; the first of all for none, which only a damaged file has."""
+    try:
+        return instant_key(text).encode()
+    except ValueError:
+        return b""
+
+
+class RowTimes(SortedStrings):
+    """The distinct times of creation, by code, as normalized keys: each is that of its first row.
+
+    Rows are numbered by them, so that they need no array.
+    """
+
+    def __init__(self, rows: StringArray, column: Column) -> None:
+        self._rows, self._starts = rows, column.starts[:-1].data
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, code: int) -> bytes:
+        row = bytes(self._rows.view(self._starts[code]))
+        start = row.find(_CREATED) + len(_CREATED)  # nothing else in a row is so written
+        text = row[start : row.find(b'"', start)]
+        # In UTC it is served as its key, but for the `Z`.
+        return text[:-1] if text[-1:] == b"Z" else _key(text.decode())
 
 
 class Table:
@@ -86,7 +117,8 @@ class Table:
     def prepare(self) -> None:
         """Make the indexes by which values and words are found, so that no request has to."""
         columns = [column.values for column in self.columns.values() if column.values is not None]
-        for strings in (*columns, self.text.words, *(lists.keys for lists in self.lists.values())):
+        times = [] if self.locations is None else [self.times]  # companies are not filtered by them
+        for strings in (*columns, self.text.words, *(lists.keys for lists in self.lists.values()), *times):
             strings.sparse_index  # noqa: B018 - which is kept
 
     def row(self, number: int) -> memoryview:
@@ -123,6 +155,11 @@ class Table:
         column, keys = self.columns[self.key], self.columns[self.key].values
         code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
         return None if code is None else self.rows.view(column.order[column.starts[code]], without=len(ROW_END))
+
+    @cached_property
+    def times(self) -> RowTimes:
+        """The times by which the rows are numbered, if they have them."""
+        return RowTimes(self.rows, self.columns[self.order_by])
 
     def bitmap(self, field: str, code: int) -> Bitmap:
         """Return the bitmap of the rows with a value. Recent ones are cached."""

@@ -101,7 +101,7 @@ class Compiler:
         self.resource, self._companies = resource, companies
         self._files: dict[str, int] = {}  # with their order
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
-        filters = {field.name: field.filters for field in resource.fields if field.is_column}
+        filters = {field.name: field.has_values for field in resource.fields if field.is_column}
         searched = [field.name for field in resource.searched]
         self._builder = TableBuilder(
             filters,

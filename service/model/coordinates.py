@@ -1,5 +1,6 @@
 """Coordinates: points, circles and boxes on the earth, in decimal degrees; how requests write them; zooms of maps."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -8,6 +9,9 @@ from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE, NUMBER_PATTERN
 
 MAX_ZOOM: Final = 22
 _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"
+_LONGITUDES: Final = (
+    f"longitudes must be between -{MAX_LONGITUDE} and {MAX_LONGITUDE}; west greater than east crosses the antimeridian"
+)
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 
 
@@ -44,14 +48,16 @@ def parse_point(text: str) -> Coordinates:
 
 def parse_box(text: str) -> Box:
     """Return the box of a text such as `-79.6,43.5,-79.1,43.9`. Raises `ValueError` with the reason."""
-    edges = _degrees(text, (MAX_LONGITUDE, MAX_LATITUDE) * 2, _BOX)
-    _, south, _, north = edges
+    edges = _degrees(text, (math.inf, MAX_LATITUDE) * 2, _BOX)
+    west, south, east, north = edges
+    if not all(-MAX_LONGITUDE <= edge <= MAX_LONGITUDE for edge in (west, east)):
+        raise ValueError(_LONGITUDES)
     if south > north:
         raise ValueError("south must not be greater than north")
     return Box(*map(_double, edges))
 
 
-def _degrees(text: str, largest: Sequence[int], expected: str) -> list[Decimal]:
+def _degrees(text: str, largest: Sequence[float], expected: str) -> list[Decimal]:
     """Return decimals that are separated by commas, and no larger than these; exact, like those of records."""
     parts = [part.strip() for part in text.split(",", len(largest))]
     if len(parts) != len(largest) or not all(map(NUMBER_PATTERN.fullmatch, parts)):

@@ -199,5 +199,5 @@ FLAG: Final = Kind(
     lambda text: "1" if parse_flag(text) else "0",
     "Accepts 1, t, y, on, yes, true, 0, f, n, no, off and false, case-insensitive.",
 )
-INSTANT: Final = Kind("instant", instant_key, "Matches the same instant.")
+INSTANT: Final = Kind("instant", instant_key, "Matches the same instant, a date its whole day in UTC.")
 DATE: Final = Kind("date", str.strip, "Matches the same date, written as 2019-02-01.")

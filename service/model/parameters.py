@@ -11,7 +11,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.coordinates import MAX_ZOOM
-from service.model.kinds import FLAG, Kind, parse_flag
+from service.model.intervals import form_of, interval_parser
+from service.model.kinds import FLAG, parse_flag
 from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Field, Resource
 from service.model.search_parameters import (
     BBOX,
@@ -65,27 +66,22 @@ def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
 
 def filter_parameter(field: Field) -> Parameter:
     """Return the parameter that filters by a field."""
-    kind = field.kind
-    value = {"type": "boolean" if kind is FLAG else "string"}
+    value, form = {"type": "boolean" if field.kind is FLAG else "string"}, form_of(field)
+    intervals = f" Or an interval, ends included: `{form.example}`, where `..` or nothing is open." if form else ""
     return Parameter(
         name=field.name,
-        description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
-        "empty values and `null` are ignored.",
+        description=f"{field.description} {field.kind.rule}{intervals} If repeated, a record matches any of the "
+        "values; empty values and `null` are ignored.",
         schema={"anyOf": [value, {"type": "null"}, {"type": "array", "items": value}]},
-        parse=_key_parser(kind),
+        parse=interval_parser(field, form) if form else _parse_flag_key if field.kind is FLAG else field.kind.normalize,
         repeats=True,
         is_filter=True,
     )
 
 
-def _key_parser(kind: Kind) -> Callable[[str], str]:
-    """Return the parser of a value to its normalized key."""
-
-    def parse_key(value: str) -> str:
-        _parse_flag(value)
-        return kind.normalize(value)
-
-    return parse_key if kind is FLAG else kind.normalize
+def _parse_flag_key(value: str) -> str:
+    _parse_flag(value)
+    return FLAG.normalize(value)
 
 
 def _parse_flag(value: str) -> bool:

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent, ValidationError
+from service.model.intervals import Interval, form_of, replaced_by
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.search_parameters import InvalidValue, Parameter
@@ -18,10 +19,13 @@ from service.model.words import Term
 
 
 class Filter(msgspec.Struct, frozen=True, gc=False):
-    """A condition: the normalized key of a field is one of `keys`, which are sorted: their order has no meaning."""
+    """A condition: the normalized key of a field is one of `keys`, or in one of the intervals among them.
+
+    They are sorted: their order has no meaning.
+    """
 
     field: str
-    keys: tuple[str, ...]
+    keys: tuple[str | Interval, ...]
 
 
 class Criteria(msgspec.Struct, frozen=True, gc=False):
@@ -42,7 +46,7 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
     def nbytes(self) -> int:
         """The approximate memory in bytes: clients may send many and long values."""
         keys = [*chain.from_iterable(map(attrgetter("keys"), self.filters))]
-        texts = sum(map(getsizeof, [*keys, *map(attrgetter("word"), self.terms)]))
+        texts = sum(map(getsizeof, [*map(str, keys), *map(attrgetter("word"), self.terms)]))
         objects = _FILTER_BYTES * len(self.filters) + _VALUE_BYTES * (len(keys) + len(self.terms))
         return _CRITERIA_BYTES + objects + texts
 
@@ -119,9 +123,14 @@ class QueryParser:
         elif resource is not None:
             self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
+        self._of_intervals = {field.name for field in resource.filters if form_of(field)} if resource else set()
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._known_without_near = {parameter.name: parameter for parameter in self._without_near}
         self._ranks = {name: rank for rank, name in enumerate(self._known)}
+
+    def replacement(self, name: str) -> str:
+        """Return the parameter whose intervals do what one of an unknown name does in other interfaces, or ""."""
+        return replaced_by(name, self._of_intervals)
 
     def parse(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
         """Return the query of name-value pairs, as `read` does."""
@@ -170,7 +179,8 @@ class QueryParser:
             try:
                 if parameter.is_filter:
                     parse = parameter.parse
-                    filters.append(Filter(name, (parse(texts[0]),) if single else tuple(sorted({*map(parse, texts)}))))
+                    keys = (parse(texts[0]),) if single else tuple(sorted({*map(parse, texts)}, key=str))
+                    filters.append(Filter(name, keys))
                 elif single or parameter.repeats:
                     values[name] = parameter.parse(texts if parameter.repeats else texts[0])
                 else:

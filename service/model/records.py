@@ -55,10 +55,12 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         str | None, _field(NUMBER, "Longitude in degrees east, with the digits of the data.", filters=True)
     ] = None
     created_at: Annotated[
-        str | UnsetType, _field(INSTANT, "When the record was created; omitted if unknown.", format="date-time")
+        str | UnsetType,
+        _field(INSTANT, "When the record was created; omitted if unknown.", filters=True, format="date-time"),
     ] = UNSET
     updated_at: Annotated[
-        str | UnsetType, _field(INSTANT, "When the record was last updated; omitted if unknown.", format="date-time")
+        str | UnsetType,
+        _field(INSTANT, "When the record was last updated; omitted if unknown.", filters=True, format="date-time"),
     ] = UNSET
 
 
@@ -105,6 +107,11 @@ class Field(msgspec.Struct, frozen=True):
     def is_column(self) -> bool:
         """Whether rows are found or sorted by it."""
         return self.filters or self.sorts
+
+    @property
+    def has_values(self) -> bool:
+        """Whether its column has the values: those of lists are apart, those of the default order in the rows."""
+        return self.filters and not self.is_list and self.name != CREATED_AT
 
     @property
     def member(self) -> str:

@@ -34,6 +34,7 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 422)), 1),
     "304 with filters of attributes": 0.3,
     **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
+    **dict.fromkeys(("200 with times", "304 with times"), 1),
     "documents 200": 0.5,
     "documents 304": 0.2,
     **dict.fromkeys(
@@ -82,6 +83,8 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield "problem details"
     if ignored := reply.headers.get("X-Ignored-Parameters"):
         yield "many ignored parameters" if ignored.count(",") == _MOST_IGNORED - 1 else "ignored parameters"
+    if {"created_at", "updated_at"} & {name for name, _ in request.target.question.pairs}:
+        yield f"{reply.status} with times"
     if PREFIX in str(request.target.names):
         yield f"{reply.status} with filters of attributes{', ignored' if PREFIX in (ignored or '') else ''}"
     if "Preference-Applied" in reply.headers:

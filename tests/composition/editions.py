@@ -15,6 +15,7 @@ from service.model.records import COMPANIES, STORES
 from tests.baking.random_datasets import RandomDataset, loaded, random_dataset
 from tests.composition.questions import Pair, Question
 from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes
+from tests.engine import oracle
 from tests.engine.oracle import Form, Record
 from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
@@ -106,13 +107,23 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
             if name == "fields" and "attributes" in value.split(","):
                 pairs.add((name, ",".join(part for part in value.split(",") if not part.startswith(PREFIX))))
             elif name in known or not name.startswith(PREFIX):
-                pairs.add((name, repr(known[name](value)) if name in known else value))
+                pairs.add((name, _meaning(known[name], name, value) if name in known else value))
         return Question(question.resource, question.path, tuple(sorted(pairs)))
 
     def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
         """Write the same records into a new folder, with another time."""
         files = Path(shutil.copytree(self.folder, folder / "files"))
         return msgspec.structs.replace(self, **_baked(date(files, generated_at.isoformat() if generated_at else None)))
+
+
+def _meaning(form: Form, name: str, value: str) -> str:
+    """Return what the value of a filter is: equal for equal ones. Of an invalid interval that is nothing."""
+    if not oracle.takes_interval(form, name, value):
+        return repr(form(value))
+    try:
+        return repr(oracle.interval(form, value))
+    except ValueError:
+        return value
 
 
 def write_editions(folder: Path, seed: int) -> Sequence[Edition]:

@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from tests.composition.random_draws import RandomDraws
-from tests.declared_attributes import DECLARED, VALUES as VALUES_OF_KINDS
+from tests.declared_attributes import DECLARED, FORMS, VALUES as VALUES_OF_KINDS
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Form
-from tests.engine.random_records import VALUES
+from tests.engine.random_records import INTERVALS, VALUES
 
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.
@@ -29,7 +29,10 @@ PAGING: Final[Mapping[str, Values]] = {
 }
 # The attributes of any data set, by resource: their names in one order, and values that match in some.
 ATTRIBUTES: Final = {
-    resource: {each.name: [*VALUES_OF_KINDS[each.kind][:5], "maybe"] for each in listed}
+    resource: {
+        each.name: [*VALUES_OF_KINDS[each.kind][:5], *INTERVALS.get(FORMS[each.kind], [])[:5], "maybe"]
+        for each in listed
+    }
     for resource, listed in DECLARED.items()
 }
 # Points from which no two stores at different places are equally far away, but for 40 digits.
@@ -72,8 +75,9 @@ _FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 def _values(form: Form) -> Values:
     """Return the values of a form of field, with the spellings that are equal in that form."""
     groups: dict[object, list[str]] = {}
-    for text in VALUES[form]:
-        groups.setdefault(form(text), []).append(text)
+    of_instants = form is oracle.instant
+    for text in [*INTERVALS[form], *VALUES[form]] if of_instants else VALUES[form]:
+        groups.setdefault(oracle.interval(form, text) if of_instants else form(text), []).append(text)
     return {spellings[0]: spellings for spellings in groups.values()}
 
 

@@ -15,6 +15,7 @@ NOISE: Final[Sequence[Pair]] = (
     *(("unknown", "1"), ("page", "2"), ("City", "x"), ("", ""), ("limit[]", "5"), ("100%", "x"), ("é, ü", "")),
     *(("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", ""), ("x" * 150, "")),
     *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
+    *(("created_at", ""), ("updated_at", "null"), ("updated_since", "2024-01-01"), ("created[gte]", "2024-01-01")),
     *(("attributes.services", ""), ("attributes.note", "null"), ("attributes.x", "1"), ("attributes", "1")),
     *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null"), ("bom", "")),
 )
@@ -25,7 +26,8 @@ INVALID: Final[Sequence[Pair]] = (
     *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
     *(("zoom", "23"), ("zoom", "-1"), ("bom", "maybe")),
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
-    *(("sort_by", "attributes.services"), ("fields", "attributes.x")),
+    *(("sort_by", "attributes.services"), ("fields", "attributes.x"), ("attributes.area", "7/5")),
+    *(("updated_at", "yesterday"), ("created_at", "2024-01-01/2023-01-01"), ("bbox", "181,0,0,1")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"

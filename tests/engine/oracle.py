@@ -48,6 +48,58 @@ def instant(text: str) -> Any:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+_INSTANT = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?", re.ASCII
+)
+EXPECTED = {
+    instant: "a date-time, a date or an interval, such as 2026-11-01T00:00:00Z/..",
+    number: "an interval of numbers, such as 100/250",
+    str.strip: "an interval of dates, such as 2026-01-01/..",
+}
+
+
+def interval(form: Form, value: str) -> tuple[Any, Any]:
+    """Return the ends of an interval, None for an open one. Raises ValueError with the reason."""
+    parts = [part.strip() for part in value.split("/")]
+    is_open = [part in ("", "..") and len(parts) == 2 for part in (parts[0], parts[-1])]
+    try:
+        ends = [_end(form, "x" if len(parts) > 2 else part, is_last) for part, is_last in _ends(parts, is_open)]
+    except (ValueError, OverflowError):
+        raise ValueError(f"expected {EXPECTED[form]}") from None
+    low, high = (None if each else ends.pop(0) for each in is_open)
+    if low is not None and high is not None and low > high:
+        raise ValueError("the interval ends before it begins")
+    return low, high
+
+
+def _ends(parts: Sequence[str], is_open: Sequence[bool]) -> Sequence[tuple[str, bool]]:
+    """Return the ends that are not open, and whether each is the last one."""
+    both = [(parts[0], False), (parts[-1], True)]
+    return [end for end, without in zip(both, is_open, strict=True) if not without]
+
+
+def _end(form: Form, text: str, is_last: bool) -> Any:  # noqa: FBT001 - one of a pair
+    if form is number:
+        end = number(text)
+        if end[0]:
+            raise ValueError
+        return end
+    if form is instant:
+        text = re.sub(r"(:.*) (\d\d:\d\d)$", r"\1+\2", text)
+    if not _INSTANT.fullmatch(text) or (form is not instant and len(text) != 10):
+        raise ValueError
+    moment = instant(text).astimezone(UTC)
+    if form is not instant:
+        return text
+    return moment.replace(hour=23, minute=59, second=59, microsecond=999999) if is_last and len(text) == 10 else moment
+
+
+def is_within(ends: tuple[Any, Any], value: Any) -> bool:
+    """Return whether a value is in an interval."""
+    low, high = ends
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
 class Collection(NamedTuple):
     """A list of the interface: its identifying field, and how the values of each field match and sort.
 
@@ -280,7 +332,20 @@ def _matches(collection: Collection, record: Record, name: str, pairs: Pairs) ->
         return True
     wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
     present = collection.keys(name, record[name])
-    return not wanted or any(collection.forms[name](each) in present for each in wanted)
+    return not wanted or any(_is_wanted(collection.forms[name], name, each, present) for each in wanted)
+
+
+def _is_wanted(form: Form, name: str, wanted: str, present: Mapping[Any, str]) -> bool:
+    """Return whether a value is one of a record, or in an interval: of dates and numbers only attributes have any."""
+    if takes_interval(form, name, wanted):
+        ends = interval(form, wanted)
+        return any(is_within(ends, key) for key in present)
+    return form(wanted) in present
+
+
+def takes_interval(form: Form, name: str, value: str) -> bool:
+    """Return whether the value of a filter is an interval."""
+    return form is instant or (form in EXPECTED and "/" in value and name.startswith("attributes."))
 
 
 def _sorted(collection: Collection, records: Sequence[Record], field: str) -> list[Record]:

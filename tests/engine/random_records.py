@@ -38,6 +38,20 @@ VALUES: dict[Form, list[str]] = {
     oracle.instant: _INSTANTS.replace("\n", "|").split("|"),
 }
 _BLANK = ["", " ", "null"]
+_TIMES = ("created_at", "updated_at")
+# Intervals, with the spellings that are equal, by line.
+INTERVALS: dict[Form, list[str]] = {
+    oracle.instant: [
+        *("2024-01-01/..", "2024-01-01T00:00:00Z/", " 2024-01-01 00:00 / ..", "2024-01-01T02:00:00 02:00/.."),
+        *("2024-01-01", "2024-01-01/2024-01-01", "2024-01-01T00:00/2024-01-01T23:59:59.9999999Z"),
+        *("../2024-01-01T00:00:00.500000", "/2024-01-01T00:00:00.5Z"),
+        *("../..", "/", " ../ "),
+        *("2024-01-01T11:59:00Z", "2024-01-01 11:59:00.0000009/2024-01-01T12:59 01:00"),
+        *("1999-12-31/2024-01-01T00:00Z", "1999-12-31T00:00:00/2024-01-01T00:00"),
+    ],
+    oracle.number: ["7.5/", "75e-1/..", "/100000", "../1E+5", "-79.40/0", "-79.4/-0.0", "/", "../..", "-1e999/1e999"],
+    str.strip: ["2019-02-01/..", "2019-02-01/", "/2020-12-31", " .. / 2020-12-31", "0001-01-01/2019-02-01", "../.."],
+}
 # Points from which no two stores at different places are equally far away, but for 40 digits.
 _POINTS = ["43.7,-79.4", "0.2,-0.1", "43.7 , 43.7", "-5,50", "5.1,-0.3", "89.9,12.5", "-43.7,179.99", "50,-79.39"]
 _RADII = ["1", "0.001", "1e5", "5000000", "1.2e7", "3e7", "1e300"]
@@ -108,15 +122,27 @@ def _compatible(place: Pairs, other: Pairs) -> Pairs:
 
 def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> st.SearchStrategy[Pairs]:
     present = sorted({text for record in made if (text := record[name]) is not None})
-    others = [*VALUES[collection.forms[name]], *_BLANK, *([] if name == "is_open" else _UNKNOWN)]
+    unknown = {"is_open": [], **dict.fromkeys(_TIMES, INTERVALS[oracle.instant])}.get(name, _UNKNOWN)
+    others = [*VALUES[collection.forms[name]], *_BLANK, *unknown]
     values = st.sampled_from(present or others) | st.sampled_from([*present, *others])
+    if name in _TIMES and present:
+        ends = st.tuples(st.sampled_from([*present, "", ".."]), st.sampled_from([*present, "", ".."]))
+        values |= ends.map("/".join).filter(lambda value: _is_interval(oracle.instant, value))
     return st.lists(values.map(lambda value: (name, value)), min_size=1, max_size=4)
+
+
+def _is_interval(form: Form, value: str) -> bool:
+    try:
+        oracle.interval(form, value)
+    except ValueError:
+        return False
+    return True
 
 
 def build(resource: Resource, made: Sequence[Record]) -> Table:
     """Return the table of some records; the members of a row are texts."""
     builder = TableBuilder(
-        {field.name: field.filters for field in resource.fields},
+        {field.name: field.has_values for field in resource.fields},
         order_by=CREATED_AT,
         key=resource.identifier,
         searched=[field.name for field in resource.searched],

@@ -6,9 +6,9 @@ from urllib.parse import quote, quote_plus
 
 from hypothesis import strategies as st
 
-from tests.declared_attributes import DECLARED, VALUES as ATTRIBUTE_VALUES
+from tests.declared_attributes import DECLARED, FORMS, VALUES as ATTRIBUTE_VALUES
 from tests.engine import oracle
-from tests.engine.random_records import VALUES
+from tests.engine.random_records import INTERVALS, VALUES
 
 Pair = tuple[str, str]
 
@@ -35,12 +35,15 @@ _ONCE: Final = {
 }
 _BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
 _FILTERS: Final = {
-    name: [*VALUES[form], *_BLANKS]
+    name: [*VALUES[form], *(INTERVALS[form] if form is oracle.instant else []), *_BLANKS]
     for collection in (oracle.STORES, oracle.COMPANIES)
     for name, form in collection.forms.items()
     if name in collection.filters
 } | {
-    each.name: [*ATTRIBUTE_VALUES[each.kind][:6], "Wifi", "7.500", "TRUE", "maybe", " 2019-02-01", *_BLANKS[:3]]
+    each.name: [
+        *(*ATTRIBUTE_VALUES[each.kind][:6], "Wifi", "7.500", "TRUE", "maybe", " 2019-02-01", *_BLANKS[:3]),
+        *INTERVALS.get(FORMS[each.kind], []),
+    ]
     for listed in DECLARED.values()
     for each in listed
 }
@@ -108,6 +111,19 @@ _ODD: Final = [
         "distance",
         "name,distance",
     ],
+    *[
+        "2024-01-01/2023-01-01",
+        "1/2/3",
+        "//",
+        "..",
+        "/x",
+        "x/",
+        "200/100",
+        "2024-01-01Z/..",
+        "2024-01-01T24:00",
+        "2024",
+    ],
+    *["2020-12-31/2019-02-01", "2020-02-30/", "../nan", "1e1000/", "2024-01-01T00:00:00.1234567/", "9" * 400 + "/"],
     "é" * 600,
     " ".join("abcdefghijklmnopq"),
     " ".join("abcdefghijklmnop") + "\u3000",

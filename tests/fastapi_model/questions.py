@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_m
 from pydantic_core import PydanticCustomError
 
 from tests.declared_attributes import PREFIX, Attribute
+from tests.engine import oracle
 from tests.engine.search_oracle import tokens
 from tests.interface_fields import STORE_FIELDS, Fields, members, names
 
@@ -82,12 +83,25 @@ def point(text: str) -> str:
 
 def box(text: str) -> str:
     """Return a valid box."""
-    edges = degrees(text, [180, 90, 180, 90])
+    edges = degrees(text, [10**1000, 90, 10**1000, 90])
     if edges is None:
         raise ValueError("expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9")
+    if any(edge > 180 or edge < -180 for edge in edges[::2]):
+        raise ValueError("longitudes must be between -180 and 180; west greater than east crosses the antimeridian")
     if edges[1] > edges[3]:
         raise ValueError("south must not be greater than north")
     return text
+
+
+def in_form(form: oracle.Form) -> Any:
+    """Return the type of values of a filter of which some are intervals."""
+
+    def valid(text: str) -> str:
+        if oracle.takes_interval(form, PREFIX, text):
+            oracle.interval(form, text)
+        return text
+
+    return Annotated[list[Annotated[str, AfterValidator(valid)]], BeforeValidator(wanted)]
 
 
 def search(text: str) -> str:
@@ -156,6 +170,12 @@ class PlaceQuestion(Question):
         return {**given, "near": [_MISSING], **({"sort_by": ["created_at"]} if by_distance else {})}
 
 
+_FILTERS: Final[dict[str, Any]] = {"flag": Flags, "instant": in_form(oracle.instant)}
+_OF_ATTRIBUTES: Final[dict[str, Any]] = {
+    "flag": Flags,
+    "number": in_form(oracle.number),
+    "date": in_form(str.strip),
+}
 _PLACE: Final[dict[str, Any]] = {"near": (Near, []), "radius": (Radius, []), "bbox": (Box, [])}
 _SEARCH: Final[dict[str, Any]] = {"q": (Search, [])}
 _PAGE: Final[dict[str, Any]] = {"limit": (Limit, [1000]), "page_num": (PageNum, [1])}
@@ -173,10 +193,10 @@ def question_of(fields: Fields, attributes: Sequence[Attribute], kind: str, *, n
     `near` is whether there is a point, with which others take more values.
     """
     parameters: dict[str, Any] = {
-        field.name: (Flags if field.kind == "flag" else Texts, []) for field in fields if "filters" in field.uses
+        field.name: (_FILTERS.get(field.kind, Texts), []) for field in fields if "filters" in field.uses
     }
     parameters |= {
-        f"attribute_{place}": (Flags if each.kind == "flag" else Texts, Field([], alias=each.name))
+        f"attribute_{place}": (_OF_ATTRIBUTES.get(each.kind, Texts), Field([], alias=each.name))
         for place, each in enumerate(attributes)
         if each.filters
     }

@@ -47,10 +47,17 @@ def test_anything_else_is_no_point(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1,2,3", "1,2,3,4,5", "1,2,3,x", "181,0,0,0", "0,91,0,91", "0,0,0,nan", "0,0,180.00000000000000000001,0"],
+    ["", "1,2,3", "1,2,3,4,5", "1,2,3,x", "0,91,0,91", "181,-91,0,0", "0,0,0,nan"],
 )
 def test_anything_else_is_no_box(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected west,south,east,north in decimal degrees, such as -79"):
+        parse_box(text)
+
+
+@pytest.mark.parametrize("text", ["181,0,0,0", "0,0,180.00000000000000000001,0", "-190,1,170,0", "0,0,1e999,0"])
+def test_a_longitude_beyond_the_antimeridian_is_an_error_that_says_how_to_cross_it(text: str) -> None:
+    why = r"^longitudes must be between -180 and 180; west greater than east crosses the antimeridian$"
+    with pytest.raises(ValueError, match=why):
         parse_box(text)
 
 

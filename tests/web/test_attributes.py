@@ -95,7 +95,7 @@ async def test_openapi_has_the_attributes_of_the_data_that_is_served(
     assert schema["required"] == ["hours", "services", "drive", "area", "web", "opened"]
     assert schema["properties"]["web"]["anyOf"] == [{"type": "string", "format": "uri"}, {"type": "null"}]
     names = [each["name"] for each in document["paths"]["/stores"]["get"]["parameters"]]
-    assert names[names.index("longitude") + 1 : names.index("near")] == [
+    assert names[names.index("updated_at") + 1 : names.index("near")] == [
         f"attributes.{name}" for name in ("hours", "services", "drive", "area", "opened")
     ]
     assert snapshots.current is not None

@@ -1,5 +1,6 @@
 """Arrays of strings, and columns: the fields of a table, dictionary-encoded in the order of their values."""
 
+from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -56,8 +57,48 @@ def narrow(offsets: NDArray[np.int64]) -> NDArray[np.integer]:
     return offsets.astype(np.uint32) if int(offsets[-1]) <= _MOST_NARROW else offsets
 
 
-class StringArray:
-    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`; see `narrow` for their type."""
+class SortedStrings:
+    """Strings that are sorted and distinct, wherever they are."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return their number."""
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> bytes:
+        """Return a string."""
+
+    def find(self, string: bytes) -> int | None:
+        """Return the index of a string, or None."""
+        step, sample = self.sparse_index
+        position = bisect_right(sample, string) - 1
+        if position < 0:
+            return None
+        start = position * step
+        if sample[position] == string:
+            return start
+        end = min(start + step, len(self))
+        index = bisect_left(self, string, start + 1, end)
+        return index if index < end and self[index] == string else None
+
+    def bisect(self, string: bytes) -> int:
+        """Return the insertion index of a string, as `bisect_left`."""
+        step, sample = self.sparse_index
+        position = max(bisect_left(sample, string) - 1, 0)
+        return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))
+
+    @cached_property
+    def sparse_index(self) -> tuple[int, list[bytes]]:
+        """A step, and every `step`-th string."""
+        step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
+        return step, list(map(self.__getitem__, range(0, len(self), step)))
+
+
+class StringArray(SortedStrings):
+    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`; see `narrow` for their type.
+
+    They are searched only if they are sorted and distinct.
+    """
 
     def __init__(self, data: memoryview, offsets: NDArray[np.integer]) -> None:
         self.data = data
@@ -97,32 +138,6 @@ class StringArray:
     def view(self, index: int, *, without: int = 0) -> memoryview:
         """Return a string as a view of the buffer, without its last bytes."""
         return self.data[self._offsets[index] : self._offsets[index + 1] - without]
-
-    def find(self, string: bytes) -> int | None:
-        """Return the index of a string, or None; the strings must be sorted and distinct."""
-        step, sample = self.sparse_index
-        position = bisect_right(sample, string) - 1
-        if position < 0:
-            return None
-        start = position * step
-        if sample[position] == string:
-            return start
-        end = min(start + step, len(self))
-        index = bisect_left(self, string, start + 1, end)
-        return index if index < end and self[index] == string else None
-
-    def bisect(self, string: bytes) -> int:
-        """Return the insertion index of a string, as `bisect_left`; the strings must be sorted."""
-        step, sample = self.sparse_index
-        position = max(bisect_left(sample, string) - 1, 0)
-        return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))
-
-    @cached_property
-    def sparse_index(self) -> tuple[int, list[bytes]]:
-        """A step, and every `step`-th string."""
-        step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
-        strings = map(slice, self._starts[::step].tolist(), self._stops[::step].tolist())
-        return step, list(map(bytes, map(self.data.__getitem__, strings)))
 
     def chunks(self, indices: NDArray[np.integer]) -> list[memoryview]:
         """Return the strings at some indices, in that order, as chunks that concatenate to the same bytes.

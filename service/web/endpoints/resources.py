@@ -1,9 +1,13 @@
 """The operations on records: the lists of stores and of companies, one store, one company, stores on a map."""
 
-from collections.abc import Callable
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache, partial
 from http import HTTPStatus
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 from urllib.parse import unquote
@@ -37,12 +41,13 @@ from service.model.errors import (
     UnprocessableContent,
     ValidationError,
 )
-from service.model.operation import GEO_JSON, JSON, VERSION_HEADER, Operation
+from service.model.operation import GEO_JSON, JSON, MAX_IGNORED, VERSION_HEADER, Operation
 from service.model.parameters import ZOOM, map_parameters_of, parameters_of
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
+from service.texts import truncate
 from service.web.http.conditional import http_date
 from service.web.http.header_fields import header_lines, vary_of_data
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base, page_links
@@ -56,6 +61,8 @@ _DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, Unproc
 QUERY_ERRORS: Final = (*_DATA_ERRORS, TooManyLongQueries)
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
+_QUIET_SECONDS: Final = 3600
+_log = logging.getLogger(__name__)
 
 
 class Endpoint(msgspec.Struct, frozen=True, eq=False):
@@ -80,8 +87,12 @@ def endpoint_of(
 class ServedData:
     """The served data, in `snapshots`, with the header fields that its responses share."""
 
-    def __init__(self, snapshots: SnapshotHolder, settings: Settings) -> None:
+    def __init__(
+        self, snapshots: SnapshotHolder, settings: Settings, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Serve from snapshots; `clock` returns seconds."""
         self.snapshots = snapshots
+        self._clock, self._quiet_until = clock, -math.inf
         self._cache_control = settings.cache_control
         self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
@@ -94,7 +105,8 @@ class ServedData:
 
         Raises `UnprocessableContent`, then `ServiceUnavailable` or `OtherVersion`.
         """
-        query, unknown = endpoint.parser(self.snapshots.schema).read(query_pairs(raw), strict=fields.is_strict)
+        parser = endpoint.parser(self.snapshots.schema)
+        query, unknown = parser.read(query_pairs(raw), strict=fields.is_strict)
         current = self.snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
@@ -108,7 +120,16 @@ class ServedData:
         else:
             identity = Identity(endpoint.path, segment or query, dataset.version, endpoint.media_type)
         ignored = ignored_parameter_lines(unknown) if unknown else ""
+        if unknown and self._clock() >= self._quiet_until:
+            self._log_replaced(parser, unknown)
         return dataset, query, Representation(identity, common, ignored)
+
+    def _log_replaced(self, parser: QueryParser, unknown: Iterable[str]) -> None:
+        """Log, once an hour, the first unknown name that an interval replaces: all records are returned for it."""
+        replaced = ((name, each) for name in islice(unknown, MAX_IGNORED) if (each := parser.replacement(name)))
+        for name, parameter in islice(replaced, 1):
+            self._quiet_until = self._clock() + _QUIET_SECONDS
+            _log.warning("unknown parameter %r ignored; use an interval, such as %s=A/..", truncate(name), parameter)
 
     def _make_common(self, version: str, modified: datetime | None, formats: bool) -> CommonHeaders:  # noqa: FBT001 - a cache has positions
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
