@@ -50,7 +50,7 @@ def parse_box(text: str) -> Box:
     """Return the box of a text such as `-79.6,43.5,-79.1,43.9`. Raises `ValueError` with the reason."""
     edges = _degrees(text, (math.inf, MAX_LATITUDE) * 2, _BOX)
     west, south, east, north = edges
-    if not all(-MAX_LONGITUDE <= edge <= MAX_LONGITUDE for edge in (west, east)):
+    if min(west, east) < -MAX_LONGITUDE or max(west, east) > MAX_LONGITUDE:
         raise ValueError(_LONGITUDES)
     if south > north:
         raise ValueError("south must not be greater than north")

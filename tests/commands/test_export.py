@@ -161,6 +161,7 @@ def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
         ("s.csv", ("--query", "sort_by=size"), "--query: sort_by: Input should be"),
         ("s.csv", ("--query", "limit=5"), "--query: 'limit' is no parameter of files"),
         ("s.csv", ("--query", "cuntry=ca"), "--query: 'cuntry' is no parameter of files; did you mean country?"),
+        ("s.csv", ("--query", "updated_since=2026"), "no parameter of files; use an interval, such as updated_at=A/.."),
         ("s.csv", ("--resource", "shops"), "'shops' is not one of"),
     ],
 )

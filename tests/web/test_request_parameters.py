@@ -1,5 +1,7 @@
 """The parameters of a request: what is made of a path segment and a query string."""
 
+import logging
+
 import pytest
 from msgspec import UNSET
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -43,3 +45,38 @@ async def test_an_identity_in_another_media_type_has_the_links_of_its_body(serve
 
 async def test_an_identity_has_the_decoded_segment(served: SnapshotHolder) -> None:
     assert identity(served, "/companies/a%2Fb%20c").parameters == "a/b c"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("updated_at=2026-11-01/..", "updated_at=2026-11-01T01:00+01:00/&updated_at="),
+        ("created_at=2026-11-01&created_at=/", "created_at=../..&created_at=2026-11-01/2026-11-01"),
+    ],
+)
+async def test_two_spellings_of_an_interval_have_one_identity(served: SnapshotHolder, one: str, other: str) -> None:
+    assert identity(served, f"/stores?{one}") == identity(served, f"/stores?{other}")
+    assert identity(served, f"/stores?{one}") != identity(served, "/stores")
+
+
+async def test_an_unknown_parameter_that_an_interval_replaces_is_logged_once_an_hour_without_its_value(
+    served: SnapshotHolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    seconds = [0.0]
+    routes = Routes(record_routes(ServedData(served, DEFAULTS, lambda: seconds[0])))
+    fields = RequestFields(CIMultiDictProxy(CIMultiDict()))
+
+    def ask(query: str) -> list[str]:
+        """Return what a request logs."""
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            route, segment = routes.find("/stores")
+            route.plan(segment, query, fields)  # type: ignore[union-attr]
+        return caplog.messages
+
+    line = ["unknown parameter 'created[gte]' ignored; use an interval, such as created_at=A/.."]
+    assert ask("page=1&size=2") == []
+    assert ask("page=1&created%5Bgte%5D=secret&updated_since=2026") == line
+    assert ask("updated_since=2026") == []
+    seconds[0] = 3600.0
+    assert ask("created[gte]=2026") == line
