@@ -123,14 +123,14 @@ class QueryParser:
         elif resource is not None:
             self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
-        self._of_intervals = {field.name for field in resource.filters if form_of(field)} if resource else set()
+        self.of_intervals = {field.name for field in resource.filters if form_of(field)} if resource else set()
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._known_without_near = {parameter.name: parameter for parameter in self._without_near}
         self._ranks = {name: rank for rank, name in enumerate(self._known)}
 
     def replacement(self, name: str) -> str:
         """Return the parameter whose intervals do what one of an unknown name does in other interfaces, or ""."""
-        return replaced_by(name, self._of_intervals)
+        return replaced_by(name, self.of_intervals)
 
     def parse(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
         """Return the query of name-value pairs, as `read` does."""

@@ -120,7 +120,7 @@ class ServedData:
         else:
             identity = Identity(endpoint.path, segment or query, dataset.version, endpoint.media_type)
         ignored = ignored_parameter_lines(unknown) if unknown else ""
-        if unknown and self._clock() >= self._quiet_until:
+        if unknown and parser.of_intervals and self._clock() >= self._quiet_until:
             self._log_replaced(parser, unknown)
         return dataset, query, Representation(identity, common, ignored)
 
