@@ -67,9 +67,6 @@ class TableBuilder:
         self._texts: dict[str, Spool] = {}
         self._ranked: dict[str, _Ranked] = {}
 
-    def __len__(self) -> int:
-        return len(self._lengths) // _LENGTH.itemsize
-
     @property
     def size(self) -> int:
         """The number of bytes in spools."""

@@ -8,10 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from service.engine import select as selecting
+from service.engine.columns.selection import RowList
 from service.engine.results import map_clusters
-from service.engine.select import select
+from service.engine.select import nearest, select
 from service.model.coordinates import Box, Circle, Coordinates
-from service.model.query import Criteria, Filter, Query, QueryParser
+from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES
 from service.model.words import Term
 from tests.engine.oracle import Pairs, clusters, flag
@@ -60,6 +62,8 @@ def test_rows_without_locations_have_no_clusters() -> None:
     query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "0")], strict=True)
     with pytest.raises(ValueError, match=r"^clusters need locations"):
         map_clusters(build(COMPANIES, []), query)
+    with pytest.raises(ValueError, match=r"^the rows have no locations"):
+        nearest(build(COMPANIES, []), ALL_ROWS, Coordinates(0, 0), 1)
 
 
 def test_a_request_for_clusters_leaves_nothing_behind() -> None:
@@ -99,3 +103,16 @@ def test_clusters_are_of_the_rows_that_match_all_criteria_of_a_query() -> None:
     features = json.loads(b"".join(map_clusters(table, query)))["features"]
     counts = [feature["properties"]["count"] for feature in features]
     assert 0 < sum(counts) == select(table, query.criteria, CREATED_AT).total
+
+
+def test_few_rows_and_many_have_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    records, few = served(0)
+    many, criteria = build(STORES, records), Criteria((Filter("store_id", ("s1", *(f"s{n}" for n in range(20, 30)))),))
+    for name in ("city", "company_id", "latitude"):
+        expected = select(few, criteria, name)
+        monkeypatch.setattr(selecting, "_MANY_ROWS", 0)
+        found = select(many, criteria, name)
+        monkeypatch.undo()
+        assert isinstance(found, RowList)
+        assert found.slice(0, found.total).tolist() == expected.slice(0, expected.total).tolist()
+        assert 0 < found.non_null_count == expected.non_null_count

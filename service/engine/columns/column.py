@@ -113,13 +113,6 @@ class StringArray(SortedStrings):
         np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
         return cls(memoryview(b"".join(strings)), narrow(offsets))
 
-    @classmethod
-    def of_array(cls, strings: NDArray[np.bytes_]) -> "StringArray":
-        """Concatenate the strings of an array, which have no NULs."""
-        characters = strings.view(np.uint8)
-        offsets = np.append(0, np.strings.str_len(strings).cumsum())
-        return cls(characters[characters != 0].data, narrow(offsets))
-
     def __len__(self) -> int:
         return len(self._offsets) - 1
 

@@ -27,11 +27,6 @@ _MANY_WORDS: Final = 512
 _DENSE: Final = 64
 
 
-def is_dense(count: int, length: int) -> bool:
-    """Return whether a bitmap of so many positions out of `length` is cheaper than their list."""
-    return count >= least_dense(length)
-
-
 def least_dense(length: int) -> int:
     """Return how many positions out of `length` are the fewest whose bitmap is cheaper than their list."""
     return -(-length // _DENSE) if length > _DENSE else length + 1
