@@ -26,7 +26,7 @@ INVALID: Final[Sequence[Pair]] = (
     *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
     *(("zoom", "23"), ("zoom", "-1"), ("bom", "maybe")),
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
-    *(("sort_by", "attributes.services"), ("fields", "attributes.x"), ("attributes.area", "7/5")),
+    *(("sort_by", "attributes.services"), ("fields", "attributes.x")),
     *(("updated_at", "yesterday"), ("created_at", "2024-01-01/2023-01-01"), ("bbox", "181,0,0,1")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
