@@ -12,6 +12,7 @@ from service.loading.dataset import Loaded, load
 from service.reading import text as decompression
 from service.reading.diagnostics import FileError
 from service.reading.files.container import MAX_ENTRIES, ZipArchive
+from service.spool import SpoolError, Spools
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,
@@ -197,3 +198,14 @@ def test_damage_gives_a_diagnostic_and_no_other_exception(tmp_path: Path) -> Non
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
         loaded = load_archive(tmp_path, bytes(damaged))
         assert loaded.dataset is not None or loaded.report.errors
+
+
+def test_a_spool_that_cannot_be_written_is_no_error_of_the_file_that_is_read(tmp_path: Path) -> None:
+    (file := tmp_path / "stores.csv").write_bytes(b"x" * 100_000)
+    with zipfile.ZipFile(archive := tmp_path / "stores.zip", "w") as entries:
+        entries.write(file, file.name)
+    spools = Spools(tmp_path / "missing", 1 << 10)
+    with pytest.raises(SpoolError):
+        decompression.copy_stored(file, spools)
+    with pytest.raises(SpoolError):
+        ZipArchive(archive.read_bytes(), spools).read(file.name)
