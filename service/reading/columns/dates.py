@@ -56,7 +56,7 @@ _OTHERS: Final = (
     "yyyy-mm-ddthh:mm:sszz", "yyyy-mm-dd hh:mm:sszz", "yyyy-mm-dd hh:mm:ss zz",
 )  # fmt: skip
 _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
-_TOKEN: Final = re.compile("|".join(sorted(TOKENS, key=len, reverse=True)) + r"|[^\W_]+|[\W_]")
+_TOKEN: Final = re.compile("|".join(sorted(TOKENS.keys() - {"t"}, key=len, reverse=True)) + r"|t(?=h)|[^\W_]+|[\W_]")
 _DATE: Final = ("year", "month", "day")
 _TIME: Final = ("hour", "minute", "second")
 _PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2068

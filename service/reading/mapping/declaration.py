@@ -73,6 +73,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     other: Constant | None = None
     date: str | list[str] | None = None
     closing_date: str | None = None
+    point: str | None = None
     optional: bool = False
 
 
@@ -131,6 +132,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     other         what the other texts mean; None if they are the value
     dates         the formats of its dates; None for those of its file
     closing_date  the column of the dates from which on a flag is false
+    point         the notation of coordinates from which it is taken; "" if the text is the value
     optional      whether the file may be without the columns
     attribute     how its values are read if it is an attribute
     """
@@ -142,6 +144,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     other: Constant | None = None
     dates: tuple[str, ...] | None = None
     closing_date: str | None = None
+    point: str = ""
     optional: bool = False
     attribute: AttributeOptions | None = None
 

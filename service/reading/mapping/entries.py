@@ -20,6 +20,7 @@ from service.reading.mapping.declaration import (
     JoinTable,
     SplitPart,
 )
+from service.reading.mapping.points import POINTS
 from service.reading.mapping.toml import join_keys, keys_of, read_table
 from service.texts import did_you_mean, repeated, truncate
 
@@ -45,6 +46,7 @@ def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field
     """Return the mapping that a table with some keys declares."""
     _check_combination(declared, key_path)
     _check_values(table, field, key_path)
+    _check_point(table, field, key_path)
     return FieldMapping(
         sources=_sources(table, key_path),
         split=_split(table, key_path),
@@ -53,6 +55,7 @@ def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field
         other=table.other,
         dates=None if table.date is None else parse_date_formats(table.date, f"{key_path}.date"),
         closing_date=table.closing_date,
+        point=table.point or "",
         optional=table.optional,
     )
 
@@ -96,6 +99,13 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
         raise FileError(f"{key_path}.closing_date: expected the name of a column")
     if table.date is not None and field.kind not in (INSTANT, DATE) and table.closing_date is None:
         raise FileError(f"{key_path}.date: not used, because the field is not a date")
+
+
+def _check_point(table: FieldTable, field: Field, key_path: str) -> None:
+    if table.point is not None and field.name not in ("latitude", "longitude"):
+        raise FileError(f"{key_path}.point: only latitude and longitude of stores are taken from points")
+    if table.point not in (None, *POINTS):
+        raise FileError(f"{key_path}.point: expected one of {', '.join(POINTS)}")
 
 
 def _sources(table: FieldTable, key_path: str) -> tuple[JoinedColumns, ...]:

@@ -111,10 +111,12 @@ def test_every_preset_is_a_mapping_whose_columns_are_optional(preset: str) -> No
 
 LONG = "-" * 201
 NO_REPAIR = "has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
-DATE_PARTS = "yyyy, yy, mm, m, dd, d, hh, h, ss, am/pm"
+DATE_PARTS = "yyyy, yy, mmm, mm, m, ddd, dd, d, hh, h, ss, am/pm, t, zz"
 ONE_CHARACTER = "delimiter: expected one character, but no letter, digit or quote"
 PART = ': split and part need each other, as in split = ",", part = 1'
-ENTRY_KEYS = "from, join, separator, first, split, part, constant, default, values, other, date, closing_date, optional"
+ENTRY_KEYS = (
+    "from, join, separator, first, split, part, constant, default, values, other, date, closing_date, point, optional"
+)
 PRESET_NAMES = "all-the-places, google-business-profile, openstreetmap, overture"
 # What is before: in a mapping and in its error. What follows: in both.
 REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {

@@ -1,0 +1,42 @@
+"""Latitudes and longitudes are taken from points in the notation that a mapping declares."""
+
+from pathlib import Path
+
+import pytest
+
+from service.reading.mapping.points import POINTS, coordinate
+from tests.loading.data_files import DERIVED, as_csv, load_files, rows, store
+
+TEXTS = [
+    ("lon lat", "POINT (10.75 59.910)", ("59.910", "10.75")),
+    ("lon lat", "SRID=4326;POINT Z(10.75 59.91 12)", ("59.91", "10.75")),
+    ("lon lat", '{"type": "Point", "coordinates": [10.75, -59.91]}', ("-59.91", "10.75")),
+    ("lat lon", "(59.91, 10.75)", ("59.91", "10.75")),
+    ("lat lon", "59.91,-10.75", ("59.91", "-10.75")),
+    ("lat lon", "59.91N 10.75W", ("59.91", "-10.75")),
+    ("lat lon", "E 10.75, S 59.91", ("-59.91", "10.75")),
+    ("lat lon", "59\xb054'36\"N 10\xb045'0\"E", ("59.91", "10.75")),
+    ("degrees", "52.370216N", ("52.370216", None)),
+    ("degrees", "13\xb0 30\u2032 W", (None, "-13.5")),
+    ("lat lon", "nowhere", (None, None)),
+    ("lat lon", "1 2 3 4", (None, None)),
+]
+
+
+@pytest.mark.parametrize(("notation", "text", "expected"), TEXTS)
+def test_a_coordinate_is_taken_from_a_text(notation: str, text: str, expected: tuple[str | None, str | None]) -> None:
+    assert tuple(coordinate(text, POINTS[notation], name) for name in ("latitude", "longitude")) == expected
+
+
+def test_a_mapping_declares_the_notation_of_a_column(tmp_path: Path) -> None:
+    records = [{**store(), "the_geom": "POINT (10.75 59.91)"}, {**store("s2"), "the_geom": "?"}]
+    fields = "".join(f'{name} = {{from = "the_geom", point = "lon lat"}}\n' for name in ("latitude", "longitude"))
+    mapping = f"{DERIVED}[stores.fields]\n{fields}".encode()
+    columns = list(records[0])
+    files = {"stores.csv": as_csv(records, columns), "mapping.toml": mapping}
+    loaded = load_files(tmp_path, files)
+    assert [(each.code, each.line, each.value) for each in loaded.report.errors] == [("type", 3, "?")] * 2
+    assert (
+        b'"latitude":"59.91","longitude":"10.75"'
+        in rows(load_files(tmp_path, {**files, "stores.csv": as_csv(records[:1], list(records[0]))}))[0]
+    )
