@@ -17,10 +17,9 @@ from bench.wire import locator
 from bench.wire.__main__ import COMPARED_RESPONSES, check_same_stores, main
 from bench.wire.http_report import PLAN_PAGE, Report, markdown, plan
 from bench.wire.variants import LOCATED_FROM, choose_shapes
-from service.model.query import QueryParser
+from service.model.query import QueryParser, query_pairs
 from service.model.records import STORES
 from service.sampling.sample_dataset import write_sample
-from service.web.http.request import query_pairs
 
 pytestmark = pytest.mark.ci
 

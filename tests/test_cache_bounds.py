@@ -29,14 +29,14 @@ from service.engine.results import page
 from service.model.coordinates import Coordinates
 from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
-from service.model.query import QueryParser
+from service.model.query import QueryParser, query_pairs
 from service.model.records import STORES
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import MAX_CONNECTIONS, Settings
 from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http import content_coding, cors, header_fields as media_types, response, response as problems
-from service.web.http.request import Request, RequestFields, query_pairs
+from service.web.http.request import Request, RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline import (
     access_log,

@@ -35,7 +35,7 @@ from service.model.envelope import ClusterCollection, ClusterProperties, Facet, 
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import file_parameters_of, map_parameters_of, parameters_of
-from service.model.query import QueryParser
+from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Reload
@@ -49,7 +49,7 @@ from service.web.connections import limits
 from service.web.connections.server import runner
 from service.web.endpoints.probes import Health, Ready, Unready, metrics_route
 from service.web.http.header_fields import MAX_CHARACTERS, MAX_MEMBERS
-from service.web.http.request import RequestFields, query_pairs
+from service.web.http.request import RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline.access_log import AccessLogEntry
 from service.web.pipeline.auth import no_authentication

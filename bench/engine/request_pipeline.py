@@ -16,7 +16,7 @@ from service.access.api_key import static_principals
 from service.access.keyring import Keyring
 from service.dataset import Dataset
 from service.model.operation import KEY_HEADER
-from service.model.query import Query, QueryParser
+from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import STORES
 from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.settings import Settings
@@ -27,7 +27,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.http.request import Request as Received, RequestFields, query_pairs
+from service.web.http.request import Request as Received, RequestFields
 from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication

@@ -26,14 +26,13 @@ from service.engine.table import Table
 from service.files import atomic_write
 from service.loading.dataset import accept, load
 from service.model.errors import UnprocessableContent
-from service.model.query import Query, QueryParser
+from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.choice import check_unread, is_baked
 from service.server.log import shown_progress
 from service.settings import Settings
 from service.spool import Spools
 from service.texts import counted, did_you_mean, truncate
-from service.web.http.request import query_pairs
 
 _PARQUET: Final = "parquet"
 _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}

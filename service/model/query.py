@@ -5,6 +5,7 @@ from itertools import chain
 from operator import attrgetter
 from sys import getsizeof
 from typing import Any, Final, Literal
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -208,3 +209,22 @@ _UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitte
 
 def _error(name: str, invalid: InvalidValue) -> ValidationError:
     return ValidationError(("query", name), invalid.msg, invalid.type)
+
+
+def query_pairs(query: str) -> list[tuple[str, str]]:
+    """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
+    if not query.isascii():
+        query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    pairs: list[tuple[str, str]] = []
+    escaped = "%" in query or "+" in query
+    for pair in query.split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            pairs.append((_decoded(name), _decoded(value)) if escaped else (name, value))
+    return pairs
+
+
+def _decoded(text: str) -> str:
+    """Return a name or value with its spaces and escapes decoded."""
+    text = text.replace("+", " ")
+    return unquote_to_bytes(text).decode("utf-8", "replace") if "%" in text else text

@@ -20,9 +20,8 @@ from service.engine.columns.column import Column, StringArray
 from service.engine.geography.z_order import zooms_of
 from service.engine.results import map_clusters, page
 from service.model.envelope import ClusterCollection, Facet
-from service.model.query import QueryParser
+from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES
-from service.web.http.request import query_pairs
 from tests.baking.random_datasets import baked_file, loaded, random_dataset
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory

@@ -19,7 +19,7 @@ from service.access.token_bucket import parse_rate
 from service.model.envelope import opening
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.operation import IGNORED_HEADER
-from service.model.query import Query, QueryParser
+from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES
 from service.settings import parse_origin
 from service.web.connections.framing import ChunkedBody, read_request
@@ -29,7 +29,7 @@ from service.web.http.content_coding import IDENTITY, acceptable
 from service.web.http.forwarded import X_FORWARDED_FOR, parse_trusted_proxies, safe_id, trace_id
 from service.web.http.header_fields import LINE_END, HeaderLines, is_strict, weights
 from service.web.http.links import MAX_BYTES, ignored_parameter_lines, link_lines, page_link_base
-from service.web.http.request import query_pairs, without_trailing_slash
+from service.web.http.request import without_trailing_slash
 from service.web.http.response import Answer, error_answer
 from service.web.pipeline.access_log import loggable_path
 from service.web.pipeline.plan import Identity, entity_tag

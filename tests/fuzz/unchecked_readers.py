@@ -9,7 +9,7 @@ from service.model.coordinates import parse_box, parse_point
 from service.model.envelope import opening
 from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
-from service.model.query import QueryParser
+from service.model.query import QueryParser, query_pairs
 from service.model.records import STORES
 from service.model.words import parse_terms, words_of_lines
 from service.reading.diagnostics import FileError
@@ -20,7 +20,6 @@ from service.reading.text import plain_text
 from service.web.connections.framing import ChunkedBody, read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base
-from service.web.http.request import query_pairs
 from tests.loading.data_files import read_batches
 
 _PARSER: Final = QueryParser(STORES)

@@ -5,7 +5,8 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.http.request import query_pairs, without_trailing_slash
+from service.model.query import query_pairs
+from service.web.http.request import without_trailing_slash
 from service.web.http.response import Answer
 from service.web.pipeline.routes import AnswerRoute, Match, Routes
 

@@ -43,7 +43,7 @@ from service.model.errors import (
 )
 from service.model.operation import GEO_JSON, JSON, MAX_IGNORED, VERSION_HEADER, Operation
 from service.model.parameters import ZOOM, map_parameters_of, parameters_of
-from service.model.query import Query, QueryParser
+from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
@@ -51,7 +51,7 @@ from service.texts import truncate
 from service.web.http.conditional import http_date
 from service.web.http.header_fields import header_lines, vary_of_data
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base, page_links
-from service.web.http.request import RequestFields, query_pairs
+from service.web.http.request import RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
 from service.web.pipeline.routes import ResourceRoute

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
 import msgspec
 from aiohttp import HttpVersion, hdrs
@@ -19,25 +19,6 @@ from service.web.http.header_fields import LINE_END, PREFER, bounded_fields, is_
 
 # The characters of a target that need no escape; the others are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
-
-
-def query_pairs(query: str) -> list[tuple[str, str]]:
-    """Return the pairs of a raw query: `+` is a space, `;` separates nothing, bytes that are not UTF-8 are U+FFFD."""
-    if not query.isascii():
-        query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    pairs: list[tuple[str, str]] = []
-    escaped = "%" in query or "+" in query
-    for pair in query.split("&"):
-        if pair:
-            name, _, value = pair.partition("=")
-            pairs.append((_decoded(name), _decoded(value)) if escaped else (name, value))
-    return pairs
-
-
-def _decoded(text: str) -> str:
-    """Return a name or value with its spaces and escapes decoded."""
-    text = text.replace("+", " ")
-    return unquote_to_bytes(text).decode("utf-8", "replace") if "%" in text else text
 
 
 def without_trailing_slash(path: str, query: str) -> str:
