@@ -150,7 +150,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         spools=IN_FILES,
     )
     members = COLLECTIONS[resource.name].members
-    rows = b"".join(json.dumps(oracle.part(record, members)).encode() + b"\n" for record in made)
+    rows = b"".join(msgspec.json.encode(oracle.part(record, members)) + b"\n" for record in made)
     keys = {
         field.name: join_keys(
             [None if (text := record[field.name]) is None else field.kind.normalize(text) for record in made]
