@@ -34,7 +34,7 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 422)), 1),
     "304 with filters of attributes": 0.3,
     **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
-    **dict.fromkeys(("200 with times", "304 with times"), 0.02),
+    **dict.fromkeys(("200 with times", "304 with times"), 0.1),
     "documents 200": 0.5,
     "documents 304": 0.2,
     **dict.fromkeys(
