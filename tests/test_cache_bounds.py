@@ -62,7 +62,7 @@ OF_CONSTANTS = {
     "service.model.envelope",
     "service.model.openapi",
     "service.reading.columns.field_names",
-    "service.reading.text",
+    "service.reading.characters",
     "service.sampling.reference_data",
     "service.web.endpoints.documents",
 }
