@@ -1,6 +1,7 @@
 """The base map of the explorer, made from a small map."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def file(tmp_path: Path) -> Path:
     island, ice = geometry([square(50, 50, 0.01)]), geometry([square(0, -80)])
     # An outline that has the points of both of its states.
     both = geometry([[(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (0, 0), (0, -1)]])
-    with sqlite3.connect(tmp_path / "map.gpkg") as database:
+    with closing(sqlite3.connect(tmp_path / "map.gpkg")) as database, database:
         for table, geometries in (
             ("countries", [both, east, island, ice]),
             ("states_provinces", [west, south, east, island, ice]),

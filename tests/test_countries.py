@@ -3,6 +3,7 @@
 import sqlite3
 import struct
 from collections.abc import Iterable
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def geometry(*polygons: list[Ring], envelope: int = 1) -> bytes:
 
 def made(folder: Path, states: Iterable[tuple[object, ...]]) -> dict[str, Country]:
     """Return the countries of a map with some states, by code."""
-    with sqlite3.connect(folder / "map.gpkg") as database:
+    with closing(sqlite3.connect(folder / "map.gpkg")) as database, database:
         database.execute("CREATE TABLE states_provinces (iso_a2, name, sov_a3, gu_a3, admin, geom)")
         database.execute("CREATE TABLE countries (iso_a2, iso_a3, name)")
         database.execute("INSERT INTO countries VALUES ('US', 'USA', 'U. States'), ('XK', '-99', 'Kosovo')")
