@@ -13,7 +13,7 @@ POINTS: Final[Mapping[str, Sequence[str]]] = {
 }
 _REFERENCE_SYSTEM: Final = re.compile(r"SRID=[0-9]+;")
 _COORDINATE: Final = re.compile(
-    r"(?P<before>(?<![A-Za-z])[NSEW])?\s?(?P<degrees>[+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?)"
+    r"(?P<before>(?<![A-Za-z])[NSEW])?\s?(?P<degrees>[+-]?(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,20})?)(?![0-9.])"
     r"(?:\s?[\xb0\xba](?:\s?(?P<minutes>[0-9]{1,2}(?:\.[0-9]{1,20})?)\s?['\u2032\u2019]"
     r"(?:\s?(?P<seconds>[0-9]{1,2}(?:\.[0-9]{1,20})?)\s?(?:[\"\u2033\u201d]|''))?)?)?"
     r"(?:\s?(?P<after>[NSEW])(?![A-Za-z]))?"

@@ -16,10 +16,15 @@ TEXTS = [
     ("lat lon", "59.91N 10.75W", ("59.91", "-10.75")),
     ("lat lon", "E 10.75, S 59.91", ("-59.91", "10.75")),
     ("lat lon", "59\xb054'36\"N 10\xb045'0\"E", ("59.91", "10.75")),
+    ("lat lon", "+59.91-10.75/", ("59.91", "-10.75")),
     ("degrees", "52.370216N", ("52.370216", None)),
     ("degrees", "13\xb0 30\u2032 W", (None, "-13.5")),
     ("lat lon", "nowhere", (None, None)),
     ("lat lon", "1 2 3 4", (None, None)),
+    ("lat lon", "0120 045", (None, None)),
+    ("lat lon", "1234.5 43.6", (None, None)),
+    ("lat lon", f"59.{'1' * 21} 10.75", (None, None)),
+    ("degrees", "4321", (None, None)),
 ]
 
 
