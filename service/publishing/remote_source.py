@@ -150,11 +150,13 @@ class RemoteFolder(RemoteSource):
     ) -> None:
         super().__init__(url, cache, transport, pauses=pauses)
         self._settings, self._mapping = settings, Path(settings.mapping)
+        self._has_mapping = False  # once there was a file, it is watched while it is away, too
         self._last = "", "", ""  # how files were compiled, the fingerprint, and that of the manifest alone
 
     def look(self) -> str:
-        """Return the fingerprint of the file of the mapping, if it is one on this machine."""
-        return file_signature(self._mapping).fingerprint if is_file(self._mapping) else ""
+        """Return the fingerprint of the file of the mapping, if there is or was one on this machine."""
+        self._has_mapping = self._has_mapping or is_file(self._mapping)
+        return file_signature(self._mapping).fingerprint if self._has_mapping else ""
 
     async def _attempt(self, to: Path, known: str, progress: Progress) -> Fetched | None:
         # Another program, other options or another mapping make other data of the same files.
