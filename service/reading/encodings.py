@@ -25,11 +25,11 @@ _MOST_WRONG: Final = 0.1  # of the characters beyond ASCII
 _LONGEST_RUN: Final = 4  # letters beyond ASCII one after the other, in scripts that have few
 _WESTERN: Final = "windows-1252"
 _NOT_ASCII: Final = re.compile(r"[^\0-\x7f]+")
-# Encoding -> what is written in it, and how the names of its letters and signs begin.
 _WORD: Final = re.compile(r"(?:[a-zA-Z]|[^\0-\x7f])+")
 _SIGNS: Final = ("LEFT", "RIGHT", "EN DASH", "EM DASH", "EURO", "DEGREE", "NO-BREAK", "MIDDLE DOT", "HORIZONTAL E")
 _LATIN: Final = ("LATIN", "MASCULINE", "FEMININE", "INVERTED", *_SIGNS)
 _CHINESE: Final = ("CJK", "FULLWIDTH", "IDEOGRAPHIC", "LEFT", "RIGHT")
+# Encoding -> what is written in it, and how the names of its letters and signs begin.
 _SCRIPTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     _WESTERN: ("Western European", _LATIN),
     "windows-1250": ("Central European", _LATIN),

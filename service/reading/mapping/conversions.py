@@ -112,7 +112,7 @@ def _without_flags(cells: Cells) -> Cells:
 
 
 def closer(entry: FieldMapping, as_of: date) -> Callable[[Cells, Cells], Cells]:
-    """Return what makes flags of flags and closing dates: False where the date is past, Invalid where it is no date.
+    """Return the function that merges flags and closing dates: False if the date is past, Invalid if it is none.
 
     The values of the entry are those of the flag, or of texts that are no dates if no column has flags.
     """
