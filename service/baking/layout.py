@@ -206,10 +206,7 @@ def map_file(
         raise DamagedFile("the file is not a baked data set, or its header is truncated")
     metadata, entries = _read_header(bytes(mapped[_LENGTH_BYTES:start]))
     _check_entries(entries, len(mapped) - start)
-    data = mapped[start:]
-    arrays = {
-        name: np.frombuffer(data[slice(*each.data_offsets)], _DTYPES[each.dtype]) for name, each in entries.items()
-    }
+    arrays = _arrays(mapped[start:], entries)
     if int.from_bytes(arrays.pop(_HEADER_CHECKSUM).tobytes(), "little") != zlib.crc32(mapped[:start]):
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
@@ -253,6 +250,16 @@ def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
         offset = stop
     if offset != length:
         raise DamagedFile(f"{length - offset:,} bytes after the last array")
+
+
+def _arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
+    """Return the arrays that entries describe, on the same buffer. Raises `DamagedFile` if one is not aligned."""
+    arrays = {}
+    for name, entry in entries.items():
+        arrays[name] = np.frombuffer(data[slice(*entry.data_offsets)], _DTYPES[entry.dtype])
+        if not arrays[name].flags.aligned:
+            raise DamagedFile(f"the array {name} is not aligned")
+    return arrays
 
 
 _COPY_CHUNK: Final = 1 << 18

@@ -2,6 +2,7 @@
 
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +72,14 @@ def test_a_file_with_bytes_removed_or_inserted_anywhere_is_refused(file: Path) -
         for changed in (stored[:place] + stored[place + 8 :], stored[:place] + bytes(8) + stored[place:]):
             file.write_bytes(changed)
             assert "bake it again" in refusal(file), place
+
+
+def test_a_file_whose_arrays_are_not_aligned_is_refused(file: Path) -> None:
+    stored = file.read_bytes()
+    start = 8 + int.from_bytes(stored[:8], "little")
+    moved = (start - 7).to_bytes(8, "little") + stored[8:start] + b" "
+    file.write_bytes(moved + stored[start:-4] + zlib.crc32(moved).to_bytes(4, "little"))
+    assert refusal(file).endswith(" is not aligned; bake it again")
 
 
 @pytest.mark.parametrize(
