@@ -62,6 +62,8 @@ _ROUNDED: Final = Issue(
     "exponent", "a spreadsheet seems to have rounded this number; export the column as text from the original"
 )
 
+_JSON: Final = ("number", "hours")  # attributes whose values are JSON
+
 # The normalized keys of placeholders and errors, and how that of a formula begins; keys of postal codes have no spaces,
 # and those of identifiers have capitals.
 _WORDS: Final = {key for text in PLACEHOLDERS for key in (text, text.replace(" ", ""))} | SPREADSHEET_ERRORS
@@ -172,7 +174,7 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
         keys = join_keys(list(map(keys_by_value.__getitem__, values)))
     else:
         values, keys = plain.values, plain.keys
-    if field.kind is NUMBER:
+    if field.attribute in _JSON:
         values = [msgspec.Raw(value.encode()) if isinstance(value, str) else None for value in values]
     suspicious = check_texts(field, cells, keys) if field.attribute == "text" else {}
     return CheckedColumn(field, cells, values, keys, errors, warnings | suspicious)

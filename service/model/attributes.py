@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from service.model.kinds import DATE, FLAG, NUMBER, WORDS, Kind
+from service.model.hours import OpeningHours
+from service.model.kinds import DATE, FLAG, IDENTIFIER, NUMBER, WORDS, Kind
 from service.model.records import (
     ATTRIBUTES,
     COMPANIES,
@@ -22,7 +23,7 @@ from service.model.records import (
     with_distance,
 )
 
-AttributeKind: TypeAlias = Literal["text", "number", "flag", "list", "url", "date"]
+AttributeKind: TypeAlias = Literal["text", "number", "flag", "list", "url", "date", "hours"]
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST: Final = 32  # of each kind of record
 SEPARATOR: Final = ";"
@@ -41,6 +42,7 @@ _KINDS: Final[Mapping[AttributeKind, tuple[Kind, str, Any]]] = {
     "list": (WORDS, "a list of texts, one of which has to match", list[str]),
     "url": (WORDS, "a URL", _URI),
     "date": (DATE, "a date", _DATE),
+    "hours": (IDENTIFIER, "opening hours", OpeningHours),
 }
 
 
@@ -116,13 +118,14 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
 def field_of(attribute: Attribute) -> Field:
     """Return the field that an attribute is."""
     kind, noun, _ = _KINDS[attribute.kind]
+    filters = attribute.filter and attribute.kind != "hours"
     return Field(
         PREFIX + attribute.name,
         kind,
         f"An attribute of this data set: {noun}.",
-        filters=attribute.filter,
-        facets=attribute.filter,
-        sorts=attribute.filter and attribute.kind != "list",
+        filters=filters,
+        facets=filters,
+        sorts=filters and attribute.kind != "list",
         searched=attribute.search,
         attribute=attribute.kind,
         separator=attribute.separator if attribute.kind == "list" else "",

@@ -10,7 +10,9 @@ import msgspec
 from service.texts import printable, truncate
 
 # `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
-ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length"]
+ErrorCode: TypeAlias = Literal[
+    "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours"
+]
 FileWarning: TypeAlias = Literal["header", "unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[
     "repeated",

@@ -16,7 +16,7 @@ test("they have the order and the kinds of their declaration", () => {
   assert.deepEqual(
     declared.map(({ name, kind }) => [name, kind]),
     [
-      ...["text", "number", "flag", "list", "url", "date"].map((kind) => [`attributes.a_${kind}`, kind]),
+      ...["text", "number", "flag", "list", "url", "date", "hours"].map((kind) => [`attributes.a_${kind}`, kind]),
       ["attributes.hidden", "text"],
     ],
   );
@@ -28,8 +28,9 @@ test("texts, flags and lists that are counted have a menu", () => {
 });
 
 test("a list is no order, and what is no filter is neither", () => {
-  assert.deepEqual(namesOf(declared.filter((each) => !each.isSorted)), ["attributes.a_list", "attributes.hidden"]);
-  assert.deepEqual(namesOf(declared.filter((each) => !each.isFilter)), ["attributes.hidden"]);
+  const others = ["attributes.a_hours", "attributes.hidden"];
+  assert.deepEqual(namesOf(declared.filter((each) => !each.isSorted)), ["attributes.a_list", ...others]);
+  assert.deepEqual(namesOf(declared.filter((each) => !each.isFilter)), others);
 });
 
 test("a service without attributes has none", () => assert.deepEqual(read("plain.json"), []));

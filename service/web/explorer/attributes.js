@@ -8,7 +8,7 @@ const FORMATS = { uri: "url", date: "date" };
 const KINDS = { string: "text", number: "number", boolean: "flag", array: "list" };
 
 /**
- * @typedef {"text" | "number" | "flag" | "list" | "url" | "date"} Kind
+ * @typedef {"text" | "number" | "flag" | "list" | "url" | "date" | "hours"} Kind
  * @typedef {{name: string, kind: Kind, isFilter: boolean, hasMenu: boolean, isSorted: boolean}} Attribute its name with
  *   the prefix; whether it can be filtered, has a menu of counted values, and can be sorted by
  */
@@ -35,7 +35,8 @@ export function attributesOf(document) {
 
 /** @param {any} schema @returns {Kind} */
 function kindOf(schema) {
-  const { type, format } = schema.anyOf.find((/** @type {any} */ each) => each.type !== "null");
+  const { type, format, $ref } = schema.anyOf.find((/** @type {any} */ each) => each.type !== "null");
+  if ($ref) return "hours"; // the only kind that is an object
   return /** @type {any} */ (FORMATS)[format] ?? /** @type {any} */ (KINDS)[type];
 }
 
