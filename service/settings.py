@@ -150,6 +150,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     no_explorer: Annotated[Flag, Help("Do not serve /explorer, the page for people.")] = False
     tiles: Annotated[Text, Help("Show map tiles of this URL in /explorer: https://host/{z}/{x}/{y}.png.", "URL")] = ""
     tiles_attribution: Annotated[Text, Help("Name the source of the tiles on the map.", "TEXT")] = ""
+    image_origin: Annotated[
+        Texts, Help("Let /explorer show images of this origin, of attributes of the kind image. Repeatable.", "ORIGIN")
+    ] = ()
     server_timing: Annotated[Flag, Help("Send each response's latency in a Server-Timing header.")] = False
 
     access_log: Annotated[
@@ -188,6 +191,7 @@ _ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<po
 # In the path of a tile. The host has no character that ends a directive of Content-Security-Policy.
 _OF_A_TILE: Final = ("{z}", "{x}", "{y}")
 _TILES: Final = re.compile(r"(?P<origin>https?://[A-Za-z0-9.:\[\]-]+)(?P<path>/.*)")
+_IMAGES: Final = re.compile(r"https://[A-Za-z0-9.:\[\]-]+")
 
 
 def tiles_origin(url: str) -> str:
@@ -196,6 +200,13 @@ def tiles_origin(url: str) -> str:
     if written is None or not all(part in written["path"] for part in _OF_A_TILE):
         raise ValueError(f"{url!r} is not a URL of tiles: write https://host/{{z}}/{{x}}/{{y}}.png")
     return parse_origin(written["origin"])
+
+
+def image_origin(text: str) -> str:
+    """Return an origin of images as browsers write it. Raises `ValueError` with the reason."""
+    if _IMAGES.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is not an origin of images: write https://images.example, without a path")
+    return parse_origin(text)
 
 
 def parse_origin(text: str) -> str:

@@ -18,13 +18,17 @@ PREFIX: Final = "attributes."
 
 
 class Attribute(NamedTuple):
-    """An attribute, by the name of its parameter: its kind, whether it is filtered, searched; how a list is joined."""
+    """An attribute, by the name of its parameter: its kind, whether it is filtered, searched; how a list is joined.
+
+    It may have a label for pages, in the OpenAPI document.
+    """
 
     name: str
     kind: str
     filters: bool
     searched: bool
     separator: str = ";"
+    label: str = ""
 
 
 # The attributes of a resource, by its name.
@@ -40,6 +44,9 @@ VALUES: Final[Mapping[str, Sequence[str]]] = {
     "flag": ["true", "false"],
     "number": ["7.5", "7.50", "75e-1", "0", "-0", "0.0", "-79.40", "1E+5", "100000", "0.1", "12345678901234567890.5"],
     "url": ["https://a.example", "HTTPS://A.example", "http://b.example/ä?q=1,2", "https://c.example/#x"],
+    "email": ["info@a.example", "INFO@A.example", "ü@東京.example"],
+    "phone": ["+49 (30) 123-456", "030/123456;7", "1-800-FLOWERS 12345", "+49 (30) 123-456 ext. 7"],
+    "image": ["https://a.example/a.png", "HTTPS://A.example/a.png", "https://b.example/ä?q=1,2"],
     "date": ["2019-02-01", "2020-12-31", "0001-01-01", "2021-05-06"],
 }
 
@@ -67,6 +74,9 @@ DECLARED: Final = attributes(
         opened    date    f
         note      text    s
         tags      list    -
+        mail      email   f
+        fax       phone   f
+        photo     image   f
     """,
     companies="""
         logo      url     f
@@ -77,7 +87,7 @@ DECLARED: Final = attributes(
 
 
 FORMS: Final[Mapping[str, Form]] = {
-    **dict.fromkeys(("text", "list", "url"), oracle.words),
+    **dict.fromkeys(("text", "list", "url", "email", "phone", "image"), oracle.words),
     "flag": oracle.flag,
     "number": oracle.number,
     "date": str.strip,
@@ -105,7 +115,8 @@ def mapping(declared: Attributes) -> str:
             separator = f', separator = "{each.separator}"' if each.kind == "list" else ""
             uses = f"filter = {str(each.filters).lower()}, search = {str(each.searched).lower()}"
             uses = uses if each.kind in ("text", "list") else uses.partition(",")[0]
-            lines.append(f'{each.name.removeprefix(PREFIX)} = {{ kind = "{each.kind}", {uses}{separator} }}')
+            label = f', label = "{each.label}"' if each.label else ""
+            lines.append(f'{each.name.removeprefix(PREFIX)} = {{ kind = "{each.kind}", {uses}{separator}{label} }}')
     return "\n".join(lines)
 
 
@@ -118,7 +129,7 @@ def nested(listed: Sequence[Attribute], record: Record) -> dict[str, Any]:
 
 def json_value(kind: str, text: str | None) -> Any:
     """Return a value as it is in JSON, for orjson."""
-    if text is None or kind in ("text", "url", "date"):
+    if text is None or kind in ("text", "url", "email", "phone", "image", "date"):
         return text
     return text.split("\n") if kind == "list" else orjson.Fragment(text)
 

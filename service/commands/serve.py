@@ -51,7 +51,7 @@ from service.server.listener import (
 )
 from service.server.log import checked_access_log, start_log
 from service.server.process import ServeSetup, run
-from service.settings import Settings, parse_origin, tiles_origin
+from service.settings import Settings, image_origin, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
@@ -228,6 +228,9 @@ def _check(settings: Settings) -> None:
     with setting_errors("tiles"):
         if settings.tiles and tiles_origin(settings.tiles) and not settings.tiles_attribution:
             raise ValueError("tiles need --tiles-attribution, the source to name on the map")
+    with setting_errors("image_origin"):
+        for origin in settings.image_origin:
+            image_origin(origin)
     with setting_errors("trusted_proxy"):
         parse_trusted_proxies(settings.trusted_proxy)
     with setting_errors("cache_control"):

@@ -23,17 +23,21 @@ from service.model.records import (
     with_distance,
 )
 
-AttributeKind: TypeAlias = Literal["text", "number", "flag", "list", "url", "date", "hours"]
+AttributeKind: TypeAlias = Literal["text", "number", "flag", "list", "url", "email", "phone", "image", "date", "hours"]
+Show: TypeAlias = Literal["card", "list", "never"]
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 MOST: Final = 32  # of each kind of record
 SEPARATOR: Final = ";"
 # Names that would be taken for other members of a record.
 RESERVED: Final = frozenset({ATTRIBUTES, DISTANCE, "created_at"})
+MOST_TEXT: Final = 200  # characters of a label
 _DIGEST_BYTES: Final = 16
 _SCHEMAS_KEPT: Final = 4  # the data set that is served, and those that requests still read
 
 _URI: Final = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+_EMAIL: Final = Annotated[str, Meta(extra_json_schema={"format": "email"})]
 _DATE: Final = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
 # How values are compared, what they are, and their type.
 _KINDS: Final[Mapping[AttributeKind, tuple[Kind, str, Any]]] = {
     "text": (WORDS, "a text", str),
@@ -41,9 +45,13 @@ _KINDS: Final[Mapping[AttributeKind, tuple[Kind, str, Any]]] = {
     "flag": (FLAG, "true or false", bool),
     "list": (WORDS, "a list of texts, one of which has to match", list[str]),
     "url": (WORDS, "a URL", _URI),
+    "email": (WORDS, "an email address", _EMAIL),
+    "phone": (WORDS, "a telephone number", str),
+    "image": (WORDS, "the URL of an image", _URI),
     "date": (DATE, "a date", _DATE),
     "hours": (IDENTIFIER, "opening hours", OpeningHours),
 }
+_NOT_SEEN_IN_TYPES: Final = ("phone", "image")
 
 
 class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,6 +60,9 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     separator  between the texts of a list in CSV
     search     whether its texts are searched
     filter     whether records can be filtered, counted and sorted by it
+    label      what pages call it; unset if they make a label of its name
+    group      the heading under which pages show it
+    show       where pages show it: with a store, which is the default, also as a column of the list, or nowhere
     """
 
     name: Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]  # held where a baked file is decoded
@@ -59,6 +70,9 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     separator: str = SEPARATOR
     search: bool = False
     filter: bool = True
+    label: _Text | UnsetType = UNSET  # these are not in the digest if they are unset
+    group: _Text | UnsetType = UNSET
+    show: Show | UnsetType = UNSET
 
 
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,7 +109,7 @@ def schema_of(declaration: Declaration) -> Schema:
 def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Resource:
     if not attributes:
         return resource
-    name, types = resource.record.__name__, [(each.name, _KINDS[each.kind][2] | None) for each in attributes]
+    name, types = resource.record.__name__, [(each.name, _type_of(each)) for each in attributes]
     whole = msgspec.defstruct(
         f"{name}Attributes", types, namespace={"__doc__": f"The attributes of a {resource.noun}."}, frozen=True
     )
@@ -113,6 +127,15 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
     items = (shown, partial(record, shown, {ATTRIBUTES: some}))
     fields = (*resource.fields, *map(field_of, attributes))
     return msgspec.structs.replace(resource, record=record, fields=fields, items=items)
+
+
+def _type_of(attribute: Attribute) -> Any:
+    """Return the type of a member, with what pages need to know of it in OpenAPI."""
+    kind = attribute.kind if attribute.kind in _NOT_SEEN_IN_TYPES else UNSET
+    hints = {"x-kind": kind, "x-label": attribute.label, "x-group": attribute.group, "x-show": attribute.show}
+    known = {name: hint for name, hint in hints.items() if hint is not UNSET}
+    of_kind = _KINDS[attribute.kind][2] | None
+    return Annotated[of_kind, Meta(extra_json_schema=known)] if known else of_kind
 
 
 def field_of(attribute: Attribute) -> Field:

@@ -34,6 +34,9 @@ RENAMED: Final = attributes(
         drive     text    f
         web       date    f
         tags      list    f
+        mail      phone   -
+        fax       image   -
+        photo     email   f
     """,
     companies="""
         floors    text    fs
@@ -44,13 +47,17 @@ SOURCES: Final = {
     "attributes.note": "attributes.hours",
     "attributes.hours": "attributes.note",
     "attributes.web": "attributes.opened",
+    "attributes.mail": "attributes.fax",
+    "attributes.fax": "attributes.photo",
+    "attributes.photo": "attributes.mail",
 }
 # The same records to the byte, but other separators and kinds, and other attributes that are filtered and searched.
 REDECLARED: Final[Attributes] = {
     resource: [
         each._replace(
-            kind="text" if each.kind in ("url", "date") else each.kind,
+            kind="text" if each.kind in ("url", "email", "phone", "image", "date") else each.kind,
             separator=" / ",
+            label=f"The {each.name}",
             filters=each.filters != (each.kind == "text"),
             searched=each.kind in ("text", "list") and not each.searched,
         )
@@ -93,9 +100,9 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def described(self) -> Described:
-        """The names of attributes that the OpenAPI document has to have."""
+        """The names of attributes that the OpenAPI document has to have, with the labels of members."""
         listed = (self.attributes["stores"], self.attributes["companies"])
-        members = [[each.name.removeprefix(PREFIX) for each in one] for one in listed]
+        members = [[each.name.removeprefix(PREFIX) + each.label for each in one] for one in listed]
         return [list(self.filters("/stores")), *members]
 
     def meant(self, question: Question) -> Question:

@@ -23,10 +23,12 @@ from tests.web.reply import Reply
 
 
 def _described(document: Mapping[str, Any]) -> Described:
-    """Return the names of attributes in an OpenAPI document."""
+    """Return the names of attributes in an OpenAPI document, with the labels of members."""
     parameters = [each["name"] for each in document["paths"]["/stores"]["get"]["parameters"]]
     schemas = [document["components"]["schemas"].get(name, {}) for name in ("StoreAttributes", "CompanyAttributes")]
-    members = [list(each.get("properties", ())) for each in schemas]
+    members = [
+        [name + schema.get("x-label", "") for name, schema in each.get("properties", {}).items()] for each in schemas
+    ]
     return [[name for name in parameters if name.startswith(PREFIX)], *members]
 
 

@@ -237,14 +237,23 @@ _TYPES: Final[Mapping[str, Any]] = {
     "number": float,
     "flag": bool,
     "list": list[str],
-    "url": Annotated[str, Field(json_schema_extra={"format": "uri"})],
+    **dict.fromkeys(("url", "image"), Annotated[str, Field(json_schema_extra={"format": "uri"})]),
+    "email": Annotated[str, Field(json_schema_extra={"format": "email"})],
+    "phone": str,
     "date": date,
 }
 
 
+def _member(attribute: Attribute) -> Any:
+    """Return the type of an attribute, with the kind that a page cannot tell from it, and its label."""
+    kind = {"x-kind": attribute.kind} if attribute.kind in ("phone", "image") else {}
+    label = {"x-label": attribute.label} if attribute.label else {}
+    return Annotated[_TYPES[attribute.kind] | None, Field(json_schema_extra={**kind, **label})]
+
+
 def typed(name: str, attributes: Sequence[Attribute]) -> type[BaseModel]:
     """Return the type of the attributes of a record."""
-    members: dict[str, Any] = {each.name.removeprefix(PREFIX): _TYPES[each.kind] | None for each in attributes}
+    members: dict[str, Any] = {each.name.removeprefix(PREFIX): _member(each) for each in attributes}
     return create_model(name, **members)
 
 

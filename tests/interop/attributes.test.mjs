@@ -16,10 +16,16 @@ test("they have the order and the kinds of their declaration", () => {
   assert.deepEqual(
     declared.map(({ name, kind }) => [name, kind]),
     [
-      ...["text", "number", "flag", "list", "url", "date", "hours"].map((kind) => [`attributes.a_${kind}`, kind]),
+      ...["text", "number", "flag", "list", "url", "email", "phone", "image", "date", "hours"].map((kind) => [`attributes.a_${kind}`, kind]),
       ["attributes.hidden", "text"],
     ],
   );
+});
+
+test("they have the label, the group and the place of their declaration", () => {
+  const { label, group, show } = declared[declared.length - 1];
+  assert.deepEqual([label, group, show], ["A label", "A group", "list"]);
+  assert.deepEqual([declared[0].label, declared[0].group, declared[0].show], ["", "", "card"]);
 });
 
 test("texts, flags and lists that are counted have a menu", () => {

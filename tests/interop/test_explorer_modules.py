@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
-from typing import get_args
+from typing import Any, Final, get_args
 
 import orjson
 import pytest
@@ -28,6 +28,7 @@ OPTIONS = {
     "lib": ["es2023", "dom", "dom.iterable"],
     "types": [],
 }
+_SHOWN: Final[dict[str, Any]] = {"label": "A label", "group": "A group", "show": "list"}
 
 
 @pytest.fixture
@@ -64,7 +65,10 @@ def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
 
 def test_attributes_are_read_from_the_openapi_document(served: Path) -> None:
     kinds = get_args(AttributeKind)
-    attributes = (*(Attribute(f"a_{kind}", kind) for kind in kinds), Attribute("hidden", "text", filter=False))
+    attributes = (
+        *(Attribute(f"a_{kind}", kind) for kind in kinds),
+        Attribute("hidden", "text", filter=False, **_SHOWN),
+    )
     site = make_site(SnapshotHolder(), no_authentication, DEFAULTS)
     for name, declaration in {"declared": Declaration(attributes), "plain": Declaration()}.items():
         (served / f"{name}.json").write_bytes(site.openapi(schema_of(declaration)))

@@ -22,8 +22,9 @@ hours = { from = "Hours", search = true }
 services = { from = "Services", kind = "list" }
 drive = { from = "Drive", kind = "flag", values = { "ja" = true, "nein" = false } }
 area = { from = "Area", kind = "number" }
-web = { from = "Web", kind = "url", filter = false }
+web = { from = "Web", kind = "url", filter = false, label = "Website", group = "Contact", show = "list" }
 opened = { from = "Opened", kind = "date" }
+photo = { from = "Web", kind = "image", invalid = "null", filter = false }
 [companies.attributes]
 logo = { from = "name" }
 """
@@ -80,7 +81,8 @@ async def test_filters_and_orders_of_attributes(attributes_client: Client, query
 async def test_a_record_ends_with_its_attributes_in_the_order_of_the_declaration(attributes_client: Client) -> None:
     text = await (await attributes_client.get("/stores/2")).text()
     expected = (
-        '"attributes":{"hours":null,"services":["parking"],"drive":false,"area":7.50,"web":null,"opened":"2020-12-31"}}'
+        '"attributes":{"hours":null,"services":["parking"],"drive":false,"area":7.50,"web":null,"opened":"2020-12-31",'
+        '"photo":null}}'
     )
     assert text.endswith(expected)
     assert (await (await attributes_client.get("/companies/c")).json())["attributes"] == {"logo": "Comp"}
@@ -92,8 +94,15 @@ async def test_openapi_has_the_attributes_of_the_data_that_is_served(
     response = await attributes_client.get("/openapi.json")
     document = await response.json()
     schema = document["components"]["schemas"]["StoreAttributes"]
-    assert schema["required"] == ["hours", "services", "drive", "area", "web", "opened"]
-    assert schema["properties"]["web"]["anyOf"] == [{"type": "string", "format": "uri"}, {"type": "null"}]
+    assert schema["required"] == ["hours", "services", "drive", "area", "web", "opened", "photo"]
+    assert schema["properties"]["web"] == {
+        "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
+        "x-label": "Website",
+        "x-group": "Contact",
+        "x-show": "list",
+    }
+    uri = {"type": "string", "format": "uri"}
+    assert schema["properties"]["photo"] == {"anyOf": [uri, {"type": "null"}], "x-kind": "image"}
     names = [each["name"] for each in document["paths"]["/stores"]["get"]["parameters"]]
     assert names[names.index("updated_at") + 1 : names.index("near")] == [
         f"attributes.{name}" for name in ("hours", "services", "drive", "area", "opened")

@@ -24,7 +24,14 @@ Conversion: TypeAlias = Callable[[Cells], Cells]
 _POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
 _Value: TypeAlias = str | bool | tuple[str, ...] | None
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_URL: Final = re.compile(r"https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?", re.IGNORECASE)
+_HOST: Final = r"://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?"
+# What a text of a kind is, without the white space around it.
+_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "url": re.compile(f"https?{_HOST}", re.IGNORECASE),
+    "image": re.compile(f"https{_HOST}", re.IGNORECASE),
+    "email": re.compile(r"[^\s@]+@[^\s@]+"),
+    "phone": re.compile(r"(?=(?:[^0-9]*[0-9]){5})(?:[0-9+()/.;\- \xa0]|[^\W\d_])+"),
+}
 # Lines already in canonical form.
 _TEXTS: Final = re.compile(".*", re.DOTALL)
 _NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)?\n)*")
@@ -42,6 +49,9 @@ _NOT: Final[Mapping[str, Issue]] = {
     "flag": Issue("type", "expected true or false, or one of the declared `values`"),
     "list": Issue("type", "expected texts, or an array of them"),
     "url": Issue("type", "expected a URL that begins with http:// or https://"),
+    "email": Issue("type", "expected an email address such as info@shop.example"),
+    "phone": Issue("type", "expected a telephone number such as +49 30 1234567"),
+    "image": Issue("type", "expected a URL that begins with https://"),
     "date": Issue("date", "expected a date such as 2019-02-01, or one of the declared format"),
     "hours": Issue("hours", "expected opening hours"),
 }
@@ -168,11 +178,11 @@ class AttributeReader:
             "number": lambda text: None if decimal == "," and "." in text else _json_number(trim(text), decimal),
             "flag": lambda text: parse_flag(trim(text)),
             "list": lambda text: self._texts(text.split(options.separator)),
-            "url": lambda text: trim(text) if _URL.fullmatch(trim(text)) else None,
             "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
             "hours": _hours,
         }
-        self._parse = parsers[options.kind]
+        form = _FORMS.get(options.kind)
+        self._parse = parsers[options.kind] if form is None else lambda text: _of_form(form, trim(text))
         self._read_cached = lru_cache(MAX_CACHED)(self._read)
 
     def column(self, cells: Cells) -> Cells:
@@ -233,6 +243,10 @@ class AttributeReader:
         found = ((text, folded) for text, folded in known if text and folded not in self._no_value)
         values = (self._values.get(folded, text if self._other is None else self._other) for text, folded in found)
         return tuple(filter(None, (trim(str(value)) for value in values)))
+
+
+def _of_form(form: re.Pattern[str], text: str) -> str | None:
+    return text if form.fullmatch(text) else None
 
 
 def concatenated(columns: Sequence[Cells]) -> Cells:

@@ -86,6 +86,9 @@ class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "f
     max_length: Annotated[int, Meta(ge=1, le=MOST_BYTES)] = 1024
     search: bool = False
     filter: bool = True
+    label: str | None = None
+    group: str | None = None
+    show: str | None = None
 
 
 class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,8 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final, get_args
 
 import msgspec
+from msgspec import UNSET
 
-from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, Attribute, AttributeKind, field_of
+from service.model.attributes import (
+    MOST,
+    MOST_TEXT,
+    NAME,
+    RESERVED,
+    SEPARATOR,
+    Attribute,
+    AttributeKind,
+    Show,
+    field_of,
+)
 from service.model.kinds import DATE, FLAG, INSTANT
 from service.model.records import PREFIX, STORES, Field, Resource
 from service.reading.columns.dates import RFC_3339, parse_date_format
@@ -29,6 +40,7 @@ _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
 _NOT_WITH_A_CONSTANT: Final = ("split", "part", "default", "values", "other")
 _KINDS: Final = get_args(AttributeKind)
+_SHOWN: Final = get_args(Show)
 _OWN_KEYS: Final = frozenset(keys_of(AttributeTable)) - frozenset(keys_of(FieldTable))
 _MAX_SEPARATOR: Final = 10  # characters
 _NOT_ALWAYS: Final = {"separator": ("list",), "decimal": ("number",), "search": ("text", "list")}
@@ -216,7 +228,8 @@ def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple
     _check(table, declared, path)
     is_list = table.kind == "list"
     separator = table.separator if is_list and table.separator is not None else SEPARATOR
-    attribute = Attribute(name, table.kind, separator, table.search, table.filter)  # type: ignore[arg-type]
+    shown = (UNSET if each is None else each for each in (table.label, table.group, table.show))
+    attribute = Attribute(name, table.kind, separator, table.search, table.filter, *shown)  # type: ignore[arg-type]
     of_field = {key: declared[key] for key in declared.keys() - _OWN_KEYS - ({"separator"} if is_list else set())}
     options = AttributeOptions(
         kind=attribute.kind,
@@ -240,3 +253,8 @@ def _check(table: AttributeTable, declared: Mapping[str, object], path: str) -> 
         raise FileError(f'{path}.decimal: expected "." or ","')
     if table.invalid not in (None, "null"):
         raise FileError(f'{path}.invalid: expected "null"')
+    if table.show not in (None, *_SHOWN):
+        raise FileError(f"{path}.show: expected one of {', '.join(_SHOWN)}")
+    for key, text in {"label": table.label, "group": table.group}.items():
+        if text is not None and not (text.strip() and text.isprintable() and len(text) <= MOST_TEXT):
+            raise FileError(f"{path}.{key}: expected from 1 to {MOST_TEXT} characters, without control characters")

@@ -1,7 +1,7 @@
 """Propose attributes for the columns that are left: as comments, so that adding one is deleting a `#`."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
@@ -20,6 +20,13 @@ _MAX_BYTES: Final = 1024  # more than the texts of a sample have
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
 _TIME: Final = re.compile("[0-9]:[0-9]{2}")
 _BITS: Final = {"0", "1"}
+# Texts of these kinds, if all have a sign of it, too.
+_SIGNS: Final[Mapping[AttributeKind, re.Pattern[str]]] = {
+    "image": re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#]|$)", re.IGNORECASE),
+    "url": re.compile(""),
+    "email": re.compile(""),
+    "phone": re.compile(r"^\+"),
+}
 _HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
 _IN_LISTS: Final = ".0"  # the end of the path of the first text of an array
 _NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
@@ -44,8 +51,8 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
             values = {text: "true" if flag else "false" for text, flag in flags.items()}
             return of_kind("flag") | {"values": inline_table(values)}
-    if _fits(column, "url"):
-        return of_kind("url")
+    if found := next((kind for kind, sign in _SIGNS.items() if _has_sign(column, sign) and _fits(column, kind)), None):
+        return of_kind(found)
     # Separators of lists, not those between opening hours, in most texts.
     all_texts = [cell for cell in column.values if isinstance(cell, str)]
     is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
@@ -71,6 +78,10 @@ def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> b
         kind=kind, separator=SEPARATOR, decimal=decimal, max_length=_MAX_BYTES, is_null_if_invalid=True
     )
     return not any(isinstance(cell, Invalid) for cell in AttributeReader(options).column(column.values))
+
+
+def _has_sign(column: ColumnSample, sign: re.Pattern[str]) -> bool:
+    return all(map(sign.search, column.texts))
 
 
 def of_kind(kind: AttributeKind) -> dict[str, str]:

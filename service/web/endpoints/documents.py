@@ -15,7 +15,7 @@ from swagger_ui_bundle import swagger_ui_path
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
 from service.model.records import STORES
-from service.settings import Settings, tiles_origin
+from service.settings import Settings, image_origin, tiles_origin
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
 from service.web.http.links import HELP_PATH
@@ -145,15 +145,17 @@ def explorer_routes(settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the page and its files; none if it is not served."""
     if settings.no_explorer:
         return ()
-    return _routes("" if settings.no_auth else "needed", settings.tiles, settings.tiles_attribution)
+    key, images = "" if settings.no_auth else "needed", tuple(map(image_origin, settings.image_origin))
+    return _routes(key, settings.tiles, settings.tiles_attribution, images)
 
 
 @cache  # the files do not change, and their digests take long
-def _routes(key: str, tiles: str, attribution: str) -> tuple[Route, ...]:
-    headers, folder = _headers(tiles), resources.files("service.web") / "explorer"
+def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...]) -> tuple[Route, ...]:
+    headers, folder = _headers(tiles, images), resources.files("service.web") / "explorer"
     leaflet = resources.files("js_lib_leaflet") / "static" / "js_lib_leaflet"
     files = {file.name: file for file in folder.iterdir()} | {name: leaflet / name for name in _LEAFLET}
-    page = _filled(files.pop(_PAGE).read_text("utf-8"), KEY=key, TILES=tiles, ATTRIBUTION=attribution)
+    known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images)}
+    page = _filled(files.pop(_PAGE).read_text("utf-8"), **known)
     return (
         document_route(EXPLORER_PATH, page.encode(), HTML, headers),
         *(
@@ -169,13 +171,13 @@ def _routes(key: str, tiles: str, attribution: str) -> tuple[Route, ...]:
     )
 
 
-def _headers(tiles: str) -> HeaderLines:
-    images = f"'self' {tiles_origin(tiles)}" if tiles else "'self'"
+def _headers(tiles: str, images: tuple[str, ...]) -> HeaderLines:
+    sources = " ".join(["'self'", *([tiles_origin(tiles)] if tiles else []), *images])
     return header_lines(
         {
             "Cache-Control": "no-cache",
             "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-            f"img-src {images}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+            f"img-src {sources}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",
         }

@@ -4,13 +4,14 @@
 export const PREFIX = "attributes.";
 // Those that have a menu: a value of another kind is rarely that of many stores.
 const WITH_MENU = ["text", "flag", "list"];
-const FORMATS = { uri: "url", date: "date" };
+const FORMATS = { uri: "url", date: "date", email: "email" };
 const KINDS = { string: "text", number: "number", boolean: "flag", array: "list" };
 
 /**
- * @typedef {"text" | "number" | "flag" | "list" | "url" | "date" | "hours"} Kind
- * @typedef {{name: string, kind: Kind, isFilter: boolean, hasMenu: boolean, isSorted: boolean}} Attribute its name with
- *   the prefix; whether it can be filtered, has a menu of counted values, and can be sorted by
+ * @typedef {"text" | "number" | "flag" | "list" | "url" | "email" | "phone" | "image" | "date" | "hours"} Kind
+ * @typedef {{name: string, kind: Kind, label: string, group: string, show: "card" | "list" | "never", isFilter: boolean,
+ *   hasMenu: boolean, isSorted: boolean}} Attribute its name with the prefix; its label and group as declared, or empty;
+ *   whether it can be filtered, has a menu of counted values, and can be sorted by
  */
 
 /**
@@ -28,8 +29,9 @@ export function attributesOf(document) {
   return declared.map(([own, schema]) => {
     const name = PREFIX + own;
     const kind = kindOf(schema);
-    const hasMenu = WITH_MENU.includes(kind) && counted.includes(name);
-    return { name, kind, isFilter: schemaOf(name) !== undefined, hasMenu, isSorted: sorted.includes(name) };
+    const { "x-label": label = "", "x-group": group = "", "x-show": show = "card" } = schema;
+    const hasMenu = WITH_MENU.includes(kind) && counted.includes(name) && show !== "never";
+    return { name, kind, label, group, show, isFilter: schemaOf(name) !== undefined, hasMenu, isSorted: sorted.includes(name) };
   });
 }
 
@@ -37,7 +39,7 @@ export function attributesOf(document) {
 function kindOf(schema) {
   const { type, format, $ref } = schema.anyOf.find((/** @type {any} */ each) => each.type !== "null");
   if ($ref) return "hours"; // the only kind that is an object
-  return /** @type {any} */ (FORMATS)[format] ?? /** @type {any} */ (KINDS)[type];
+  return schema["x-kind"] ?? /** @type {any} */ (FORMATS)[format] ?? /** @type {any} */ (KINDS)[type];
 }
 
 /**

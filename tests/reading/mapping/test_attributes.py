@@ -59,6 +59,9 @@ def file(found: Loaded, ending: str, query: Query) -> bytes:
         ('{ from = "C", kind = "list", separator = ", " }', "a, b,c", '["a","b,c"]'),
         ('{ from = "C", kind = "list", values = { "W" = "wifi" }, other = "other" }', "w;x", '["wifi","other"]'),
         ('{ from = "C", kind = "url" }', " HTTPS://a.example/x?y#z ", '"HTTPS://a.example/x?y#z"'),
+        ('{ from = "C", kind = "image" }', " https://a.example/x.png ", '"https://a.example/x.png"'),
+        ('{ from = "C", kind = "email" }', " Info@a.example ", '"Info@a.example"'),
+        ('{ from = "C", kind = "phone" }', " +49 (30) 123-45/6; ext. 7 ", '"+49 (30) 123-45/6; ext. 7"'),
         ('{ from = "C", kind = "date" }', "2019-02-01T23:30:00-05:00", '"2019-02-01"'),
         ('{ from = "C", kind = "date", date = "dd.mm.yyyy hh:mm" }', "01.02.2019 12:30", '"2019-02-01"'),
         ('{ from = "C", kind = "date", date = "dd.mm.yyyy" }', "2019-02-01", '"2019-02-01"'),
@@ -81,6 +84,12 @@ def test_a_value_is_served_in_the_form_of_its_kind(tmp_path: Path, declared: str
         ("url", "https://a b", "type"),
         ("url", "http://:80", "type"),
         ("url", "https:///a", "type"),
+        ("image", "http://a.example/x.png", "type"),
+        *(("email", text, "type") for text in ("a.example", "@a.example", "a@", "a@b@c", "a b@c.example")),
+        *(
+            ("phone", text, "type")
+            for text in ("1234", "12345,6", "12345_6", "call us", "\uff11\uff12\uff13\uff14\uff15", "1234\n56")
+        ),
         ("date", "2019-02-30", "date"),
         ("text", "a\x01b", "text"),
         ("text", "x" * 1025, "length"),
@@ -104,6 +113,7 @@ CONTROLS = ("\x01", "\x0b", "\x1c", "\x1d", "\x1e", "\x1f", "\x85")
 @pytest.mark.parametrize(
     ("kind", "value"),
     [("number", "7.5"), ("flag", "yes"), ("url", "https://a.example"), ("date", "2019-02-01"), ("text", "a"),
+     ("image", "https://a.example"), ("email", "a@b"), ("phone", "12345"),
      ("list", "a;b")],
 )  # fmt: skip
 def test_a_control_character_around_a_value_of_any_kind_is_an_error(tmp_path: Path, kind: str, value: str) -> None:
@@ -171,7 +181,11 @@ def test_arrays_of_json_are_lists_of_their_texts_and_numbers(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "change", ['kind = "url"', "search = true", "filter = false", 'kind = "list", separator = ","']
+    "change",
+    [
+        *('kind = "url"', "search = true", "filter = false", 'kind = "list", separator = ","'),
+        *('label = "X"', 'group = "X"', 'show = "never"'),
+    ],
 )
 def test_the_data_version_depends_on_what_a_client_can_notice_of_the_declaration(tmp_path: Path, change: str) -> None:
     def version(declared: str) -> str:

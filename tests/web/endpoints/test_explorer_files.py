@@ -128,6 +128,14 @@ async def test_the_origin_of_tiles_is_allowed_for_images_and_no_other(site_clien
     assert 'data-attribution="© &quot;A&quot; &lt;b&gt;"' in html
 
 
+async def test_the_origins_of_images_are_allowed_for_images_and_no_others(site_client: SiteClient) -> None:
+    client = await site_client(image_origin=("https://A.example", "https://b.example:8443"))
+    response = await client.get("/explorer")
+    allowed = "img-src 'self' https://a.example https://b.example:8443;"
+    assert response.headers["Content-Security-Policy"] == POLICY.replace("img-src 'self';", allowed)
+    assert 'data-images="https://a.example https://b.example:8443"' in await response.text()
+
+
 async def test_it_can_be_turned_off(site_client: SiteClient) -> None:
     client = await site_client(no_explorer=True)
     assert [(await client.get(path)).status for path in ("/explorer", "/explorer/page.js", "/docs")] == [404, 404, 200]
