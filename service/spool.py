@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from io import BufferedReader, RawIOBase
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, gettempdir
-from typing import TYPE_CHECKING, Final, TypeAlias
+from tempfile import TemporaryFile, gettempdir
+from typing import IO, TYPE_CHECKING, Final, TypeAlias
 from weakref import finalize
 
 if TYPE_CHECKING:
@@ -105,20 +105,23 @@ class Spools:
 
 
 class Spool:
-    """Bytes in memory, or in a file without a name."""
+    """Bytes in memory; of many, all but the last are in a file without a name."""
 
     def __init__(self, spools: Spools) -> None:
-        self._spools, self._size = spools, 0
-        self._file = SpooledTemporaryFile[bytes](spools.in_memory, dir=str(spools.folder))
-        finalize(self, self._file.close)
+        self._spools, self._size, self._last = spools, 0, bytearray()
+        self._file: IO[bytes] | None = None
 
     def __len__(self) -> int:
         return self._size
 
     def append(self, data: bytes | memoryview) -> None:
         """Append bytes. Raises SpoolError."""
-        with self._errors():
-            self._size += self._file.write(data)
+        size = memoryview(data).nbytes
+        if len(self._last) + size > self._spools.in_memory:
+            self._write(data)
+        else:
+            self._last += data
+        self._size += size
 
     def view(self) -> memoryview:
         """Return all bytes so far, which may be mapped from the file. Raises SpoolError."""
@@ -126,12 +129,23 @@ class Spool:
 
     def content(self) -> FileBytes:
         """Return what `view` is of."""
-        if self._size > self._spools.in_memory:
-            with self._errors():
-                self._file.flush()
-                return MappedBytes(self._file.fileno(), self._size, access=ACCESS_READ)
-        self._file.seek(0)
-        return self._file.read()
+        if self._size <= self._spools.in_memory:
+            return bytes(self._last)
+        file = self._write()
+        with self._errors():
+            return MappedBytes(file.fileno(), self._size, access=ACCESS_READ)
+
+    def _write(self, more: bytes | memoryview = b"") -> IO[bytes]:
+        """Write the bytes in memory to the file, and more."""
+        with self._errors():
+            if self._file is None:
+                self._file = TemporaryFile(dir=self._spools.folder)  # noqa: SIM115 - the finalizer closes it
+                finalize(self, self._file.close)
+            self._file.write(self._last)
+            self._file.write(more)
+            self._file.flush()
+        self._last.clear()
+        return self._file
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

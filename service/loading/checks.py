@@ -92,7 +92,8 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, 
     checks = list[Callable[[str], Issue | None]]()
     if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys)):
         checks.append(partial(check_text, field))
-    if may_have_wrong_characters(cells, keys, is_code=is_code):
+    lines = keys.replace(KEY_END, b"\n").replace(NULL_KEY, b"")
+    if may_have_wrong_characters(cells, lines, is_code=is_code):
         checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
     texts = [cell for cell in set(cells) if isinstance(cell, str)] if checks else []
     issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in texts}

@@ -57,8 +57,8 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
 def _with_and_without_spaces(value: Value) -> str | None:
     if not isinstance(value, str):
         return None
-    joined = "".join(value.split())
-    return value if joined == value else f"{value} {joined}"
+    words = value.split()
+    return value if len(words) == 1 else f"{value} {''.join(words)}"
 
 
 def _text(value: Value) -> str | None:

@@ -76,7 +76,7 @@ def parse_instants(texts: Sequence[str]) -> PlainColumn | None:
     values: Sequence[Value] = _joined([full, zones], empty, b"\n").decode().split("\n")[:-1]
     if empty.any():
         values = [value or UNSET for value in values]
-    in_utc = np.datetime_as_string(utc[shifted]).astype(f"S{_MINUTE}")
+    in_utc = utc[shifted].astype(f"S{_MINUTE}")
     full[:_MINUTE, shifted] = in_utc.view(np.uint8).reshape(-1, _MINUTE).T
     return PlainColumn(values, _joined([full], empty, KEY_END, NULL_KEY))
 

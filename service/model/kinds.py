@@ -82,20 +82,17 @@ def fold_case(text: str) -> str:
     """Return words folded, white space unchanged; the result for several lines is that for each line."""
     if text.isascii():
         return text.lower()
-    return _normalize(_normalize(text).casefold())
+    # Line by line: one character for which it is hard to say whether it is normalized would cost all of them.
+    return "\n".join(
+        [line.lower() if line.isascii() else _normalize(_normalize(line).casefold()) for line in text.split("\n")]
+    )
 
 
 def _normalize(text: str) -> str:
     """Return text in NFKC, in time proportional to its length."""
     if unicodedata.is_normalized("NFKC", text):
         return text
-    return "\n".join([line if line.isascii() else _normalize_line(line) for line in text.split("\n")])
-
-
-def _normalize_line(line: str) -> str:
-    if unicodedata.is_normalized("NFKC", line):
-        return line
-    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_decompose, line))
+    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_decompose, text))
 
 
 def _decompose(run: re.Match[str]) -> str:

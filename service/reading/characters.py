@@ -30,8 +30,11 @@ _TWICE: Final = re.compile(
     rf"[\xc2-\xc5\xce-\xd1\xd7-\xdb\xe0-\xf4](?:(?<=[\xc2-\xdf]){_NEXT}"
     rf"|(?<=[\xe0-\xef]){_NEXT}{{2}}|(?<=[\xf0-\xf4]){_NEXT}{{3}})"
 )
+# Its beginning in UTF-8, of which it is found several times sooner.
+_BEGINS_TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:[\xc2\xc6\xcb\xe2]|\xc5[\x92\x93\xa0\xa1\xb8\xbd\xbe])")
 _ENTITY: Final = re.compile(r"&(?:amp;)*(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
-_KEY_OF_ENTITY: Final = re.compile(rb"&#?[a-zA-Z0-9]+;")
+_ENTITY_IN_LINE: Final = re.compile(rb"&#?[a-zA-Z0-9]+;")
+_APOSTROPHES: Final = (b"'", "\u2019".encode())
 _APOSTROPHE: Final = re.compile(r"['\u2019](?=\+?[0-9][0-9 ()./+-]*\Z)")
 
 
@@ -136,14 +139,16 @@ def check_characters(text: str, *, is_identifier: bool, is_code: bool) -> Issue 
     return None
 
 
-def may_have_wrong_characters(cells: Iterable[object], keys: bytes, *, is_code: bool) -> bool:
-    """Return whether a cell may have an issue; `keys` are its texts in the form in which they are compared.
+def may_have_wrong_characters(cells: Iterable[object], lines: bytes, *, is_code: bool) -> bool:
+    """Return whether a cell may have an issue; `lines` are its texts in the form in which they are compared.
 
-    A column of texts in ASCII costs two searches of its keys.
+    A column of texts in ASCII costs two searches of its lines.
     """
-    if _KEY_OF_ENTITY.search(keys) or (is_code and b"'" in keys):
+    if _ENTITY_IN_LINE.search(lines) or (is_code and any(apostrophe in lines for apostrophe in _APOSTROPHES)):
         return True
-    if keys.isascii():  # soft hyphens and joiners are in keys, too
+    if lines.isascii():  # soft hyphens and joiners are in lines, too
         return False
     text = "".join([cell for cell in cells if isinstance(cell, str)])
-    return not text.isprintable() or _REPLACEMENT in text or _TWICE.search(text) is not None
+    if not text.isprintable() or _REPLACEMENT in text:
+        return True
+    return _BEGINS_TWICE.search(text.encode()) is not None and _TWICE.search(text) is not None

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.characters import Cleaning, check_characters, needed_repairs
+from service.model.kinds import fold
+from service.reading.characters import Cleaning, check_characters, may_have_wrong_characters, needed_repairs
 from service.reading.encodings import describe_encoding, plausible_encodings
 from tests.loading.data_files import DERIVED, STORE_FIELDS, as_csv, load_files, rows, store
 
@@ -22,6 +23,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("name", "A &amp;amp; B&#39;s", "entity", "entities", "A & B's"),
     ("city", "M&uuml;nchen", "entity", "entities", "München"),
     ("postal_code", "'02108", "zeros", "apostrophe", "02108"),
+    ("phone_number", "\u2019030 123456", "zeros", "apostrophe", "030 123456"),
     ("phone_number", "'+49 30 123456", "zeros", "apostrophe", "+49 30 123456"),
 ]
 
@@ -53,6 +55,15 @@ def test_a_wrong_character_has_a_warning_and_is_repaired(tmp_path: Path, wrong: 
 )  # fmt: skip
 def test_what_people_write_has_no_warning(text: str) -> None:
     assert check_characters(text, is_identifier=False, is_code=True) is None
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_no_text_that_was_read_in_another_encoding_is_missed_in_a_column(encoding: str) -> None:
+    texts = [chr(code).encode().decode(encoding, "ignore") for code in range(0x80, 0x2800)]
+    damaged = [text for text in texts if check_characters(text, is_identifier=False, is_code=False)]
+    assert len(damaged) > 1000
+    for text in damaged:
+        assert may_have_wrong_characters([text, None], f"{fold(text)}\n".encode(), is_code=False)
 
 
 def test_a_replaced_character_cannot_be_repaired() -> None:
