@@ -54,7 +54,7 @@ def resolve_columns(
         closing_date = entry.closing_date and finder.column(field, entry.closing_date, entry)
         if sources or closing_date or entry.default is not None:
             resolved[field] = msgspec.structs.replace(entry, sources=sources, closing_date=closing_date)
-    if finder.missing:
+    if finder.missing and (is_table or names):  # JSON without records has no columns
         raise FileError(f"the mapping names columns that the file does not have: {', '.join(finder.missing)}")
     if is_table or (mapping == NO_MAPPING and names):
         _check_required(resolved, mapping, names, resource)
