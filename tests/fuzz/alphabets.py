@@ -39,6 +39,14 @@ QUERY: Final = Alphabet(
 PLACES: Final = Alphabet(
     (*characters(b"01.,-+eE \t_"), b"90", b"1e1", "\u0661".encode()), (b"", b"1,", b"1,2,3,"), (b"", b"!")
 )
+POINTS: Final = Alphabet(
+    (
+        *characters(b"01.,-NS \t'\"[;"),
+        *map(str.encode, ("\xb0", "\u2212", "43.5 ", "POINT ", "POINT Z", "SRID=1;", "lat:", "coordinates")),
+    ),
+    (b"", b"1.5,", b"POINT ("),
+    (b"", b"!"),
+)
 SEARCHES: Final = Alphabet(
     (
         *characters(b" a'A-0\n"),
@@ -153,7 +161,7 @@ MAPPINGS: Final = Alphabet(
         *(b"\n", b'"', b" = ", b"{ ", b" }", b"[", b"]", b", ", b"'", b"#", b"\\u001b", b"9", b"\xff"),
         *(
             *(b"from", b"join", b"first", b"values", b"split", b"part", b"date", b"dd.mm.yyyy", b"am/pm"),
-            *(b"hh:mm", b"../", b"true", b"closing_date"),
+            *(b"point", b"lat lon", b"hh:mm", b"../", b"true", b"closing_date"),
         ),
         *(b"[stores.fields]\n", b"[companies]\n", b'"x", ', b'"%b" = "y", ' % SERIAL, b'k%b = "x"\n' % SERIAL),
     ),

@@ -18,11 +18,12 @@ from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
 from service.model.coordinates import parse_box, parse_point
 from service.model.errors import UnprocessableContent
-from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
+from service.model.kinds import NUMBER_PATTERN, POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words_of_lines
 from service.reading.batch import Batch
+from service.reading.columns.field_names import COORDINATES
 from service.reading.diagnostics import FileError
 from service.reading.files.container import ZipArchive
 from service.reading.files.file_names import parse_manifest
@@ -38,6 +39,7 @@ from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.mapping.points import POINTS, coordinate, propose_notation
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
@@ -284,6 +286,15 @@ def _compare(one: str, other: str) -> None:
 
 
 _PARSER = QueryParser(STORES)
+
+
+def read_point(given: bytes) -> None:
+    """Take coordinates from a text: each is a decimal."""
+    text = given.decode("utf-8", "replace")
+    propose_notation(text, [text])
+    for order, name in product(POINTS.values(), COORDINATES):
+        found = coordinate(text, order, name)
+        assert found is None or NUMBER_PATTERN.fullmatch(found)
 
 
 def read_places(given: bytes) -> None:

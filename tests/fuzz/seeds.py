@@ -39,6 +39,11 @@ QUERIES = (
     b"near=43.7,-79.4&radius=5e3&bbox=-79.6,43.5,-79.1,43.9&q=caf%C3%A9+king%20st+&sort_by=distance&fields=distance",
     b"bbox=-79.6,43.5,-79.1,43.9&zoom=+1_2.0&is_open=on&q=king",
 )
+POINTS = (
+    *("52\xb022'13\"N 4\xb053'42\"E".encode(), b"SRID=4326;POINT Z(10.75 59.91 12)", b"-123.12, 49.28", b"POINT EMPTY"),
+    b'{"type":"Point","coordinates":[10.75,59.91]}',
+    b"lat: 1.5, lng: 2,5",
+)
 PLACES = (b"43.7,-79.4", b" -0.0 , 1.8e2 ", b"-79.6,43.5,-79.1,43.9", b"177,-20,-178,-12", b"5e3", b"+inf", b"1_000")
 SEARCHES = tuple(name.encode() for name in NAMES)
 VALUES_OF_KINDS = tuple(value.encode() for values in VALUES.values() for value in values)
@@ -74,6 +79,7 @@ is_open = { from = "Status", values = { "auf" = true, "zu" = false }, other = tr
 created_at = { from = "a.0.b", date = "yyyy-mm-dd", optional = true }
 country = { constant = "DE" }
 latitude = { from = "x", split = ".", part = 1 }
+longitude = { from = "x", point = "lat lon" }
 [companies]
 from = "stores"
 """,

@@ -43,6 +43,7 @@ TARGETS: Final = {
         unchecked.match_value,
     ),
     "places": Target(data.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
+    "point": Target(data.read_point, seeds.POINTS, alphabets.POINTS, unchecked=unchecked.take_point),
     "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, unchecked.load_stores("csv")),
     "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, unchecked.open_csv_text),

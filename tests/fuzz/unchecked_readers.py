@@ -14,6 +14,7 @@ from service.model.records import STORES
 from service.model.words import parse_terms, words_of_lines
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
+from service.reading.mapping.points import POINTS, coordinate, propose_notation
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import plain_text
@@ -62,6 +63,13 @@ def parse_places(given: bytes) -> None:
     for read in (parse_point, parse_box):
         with suppress(ValueError):
             read(text)
+
+
+def take_point(given: bytes) -> None:
+    """Take coordinates from a text."""
+    text = given.decode("utf-8", "replace")
+    coordinate(text, POINTS["lat lon"], "latitude")
+    propose_notation(text, [text])
 
 
 def split_words(given: bytes) -> None:

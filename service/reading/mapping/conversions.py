@@ -18,7 +18,7 @@ from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_co
 from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
 from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
-from service.reading.mapping.points import POINTS, coordinate
+from service.reading.mapping.points import POINTS, coordinate, is_empty, with_decimal_points
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
 _POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
@@ -66,8 +66,8 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         convert = cached_converter(lambda text: values.get(text.casefold(), text if other is None else other))
         yield lambda cells: [convert(written(cell) if isinstance(cell, bool) else cell) for cell in cells]
     if entry.point:
-        yield cached_converter_of_point(field.name, entry.point)
-    if field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
+        yield cached_converter_of_point(field.name, entry.point, mapping.decimal)
+    elif field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
         yield lambda cells: [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
     if field.kind is INSTANT and (parse := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
         yield lambda cells: [parse(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
@@ -79,12 +79,14 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         yield _without_flags
 
 
-def cached_converter_of_point(name: str, notation: str) -> Conversion:
+def cached_converter_of_point(name: str, notation: str, decimal: str) -> Conversion:
     """Return what takes a latitude or longitude of texts in a notation; others are errors."""
     issue = Issue("type", f"expected coordinates as {notation!r}, as the mapping declares")
 
     def convert(text: str) -> Cell:
-        found = coordinate(text, POINTS[notation], name)
+        if is_empty(text):
+            return None
+        found = coordinate(with_decimal_points(text) if decimal == "," else text, POINTS[notation], name)
         return Invalid(text, issue) if found is None else found
 
     converted = cached_converter(convert)

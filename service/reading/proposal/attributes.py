@@ -14,7 +14,8 @@ from service.reading.columns.flags import flag_of
 from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import NUMBER, ColumnSample, FirstRecords, prove_formats
+from service.reading.proposal.column_choice import prove_formats
+from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, FirstRecords
 
 _MAX_BYTES: Final = 1024  # more than the texts of a sample have
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
@@ -28,7 +29,6 @@ _SIGNS: Final[Mapping[AttributeKind, re.Pattern[str]]] = {
     "phone": re.compile(r"^\+"),
 }
 _HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
-_IN_LISTS: Final = ".0"  # the end of the path of the first text of an array
 _NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
 _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
@@ -113,7 +113,7 @@ def distinct(names: Iterable[str], taken: AbstractSet[str]) -> Iterator[str]:
 
 def _name(column: str) -> str:
     """Return the name of a column in ASCII, as that of an attribute."""
-    letters = normalize("NFKD", column.removeprefix(PREFIX).removesuffix(_IN_LISTS).casefold())
+    letters = normalize("NFKD", column.removeprefix(PREFIX).removesuffix(FIRST).casefold())
     plain = "".join(letter for letter in letters if not combining(letter))
     name = _NOT_ASCII.sub("_", plain).strip("_")[:_MAX_NAME]
     return name if NAME.fullmatch(name) else f"column_{name}".strip("_")
@@ -131,10 +131,12 @@ def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bo
 
 def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
     """Return the keys of an attribute, each with its value in TOML."""
-    array = column.name.removesuffix(_IN_LISTS)
+    array = column.name.removesuffix(FIRST)
     is_alone = sum(name.startswith(f"{array}.") for name in first.columns) == 1
     if paths and array != column.name and is_alone and all(isinstance(cell, str | None) for cell in column.values):
         source, found = array, of_kind("list")  # the column is the first of its texts
+    elif paths and column.texts and all(text.startswith("[") for text in column.texts):
+        source, found = array, of_kind("list")
     else:
         source, found = column.name, kind_keys(column, first, decimal=decimal)
     optional = {"optional": "true"} if column.is_late else {}

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, parse_instant, trim
+from service.model.kinds import FLAG, INSTANT, parse_instant, trim
 from service.model.records import STORES, Field
 from service.reading.batch import RecordFile, written
 from service.reading.columns.dates import may_be_date
@@ -21,15 +21,10 @@ from service.reading.columns.field_names import (
     is_house_number,
     suggest_field,
 )
+from service.reading.mapping.points import coordinate, propose_notation, with_decimal_points
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import (
-    ColumnSample,
-    FirstRecords,
-    are_exchanged,
-    columns_by_values,
-    degrees,
-    prove_formats,
-)
+from service.reading.proposal.column_choice import are_exchanged, columns_by_values, prove_formats
+from service.reading.proposal.first_records import NUMBER, ColumnSample, FirstRecords
 from service.reading.proposal.flag import (
     KEEP_ONE,
     ProposedEntry,
@@ -39,23 +34,13 @@ from service.reading.proposal.flag import (
     with_keys,
 )
 
-_Parts: TypeAlias = tuple[str, str, str]  # the value of the first field, the separator, that of the second
 _ADDRESS: Final = ("postal_code", "city")
-_NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]+)?"
-_COMMA_NUMBER: Final = r"[+-]?[0-9]{1,3},[0-9]+"
-_POINTS: Final = re.compile(rf"({_NUMBER})( *[,;/|] *| +)({_NUMBER})")
-_COMMAS: Final = re.compile(rf"({_COMMA_NUMBER})( *[;/|] *|, +| +)({_COMMA_NUMBER})")
-_PRECISE: Final = re.compile(r"[.,][0-9]{4}")  # numbers with fewer decimals may be prices or sizes
 # 10119 Berlin, D-10119 Berlin, 1012AB Amsterdam; not 1012 AB Amsterdam, which a space splits in the postal code.
 _POSTAL_CODE_AND_CITY: Final = re.compile(
     r"((?:[A-Z]{1,3}-)?[0-9][0-9-]{2,7}(?:[A-Z]{2})?)(,? +)(?![A-Z]{2} )([^\W\d_].*)"
 )
-_ABOUT_COORDINATES: Final = re.compile("[ck]oord|gps|geo|lat|lon|lng|loc|pos|standort|point|punt|ubica", re.IGNORECASE)
-_NAMES_LATITUDE_FIRST: Final = re.compile("(?:lat|breit).*(?:lon|lng|läng)", re.IGNORECASE)
-_NAMES_LONGITUDE_FIRST: Final = re.compile("(?:lon|lng|läng).*(?:lat|breit)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
-_SWAP: Final = "if the longitude comes first, swap the parts"
 _ADDRESS_FIELDS: Final = "address_1"
 _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
 _CANDIDATES: Final = 3
@@ -80,38 +65,12 @@ def find_split_columns(
                 yield found
 
 
-def _split(name: str, fields: Sequence[str], separator: str, comment: str = "") -> dict[str, ProposedEntry]:
-    """Return the entries of the two fields that are before and after the first separator in a column."""
-    split = {"from": quoted(name), "split": quoted(separator)}
-    first, second = (inline_table(split | {"part": part}) for part in "12")
-    return {fields[0]: ProposedEntry(first, (name,), comment), fields[1]: ProposedEntry(second, (name,))}
-
-
 def _coordinates(column: ColumnSample) -> dict[str, ProposedEntry] | None:
-    """Return the entries of both coordinates: a latitude is up to 90 degrees, and comes first unless it cannot."""
-    is_named = _ABOUT_COORDINATES.search(column.name) is not None
-    pairs = [pair for text in column.texts if (pair := _pair(text)) is not None]
-    if not is_named and 2 * sum(all(map(_PRECISE.search, pair[::2])) for pair in pairs) < len(pairs):
+    """Return the entries of both coordinates."""
+    if (found := propose_notation(column.name, column.texts)) is None:
         return None
-    if (separator := _separator(pairs, column)) is None:
-        return None
-    first, second = (max(degrees(pair[index]) for pair in pairs) for index in (0, 2))
-    if min(first, second) > MAX_LATITUDE or max(first, second) > MAX_LONGITUDE:
-        return None
-    is_proven = max(first, second) > MAX_LATITUDE
-    longitude_first = first > MAX_LATITUDE if is_proven else _NAMES_LONGITUDE_FIRST.search(column.name) is not None
-    is_proven |= longitude_first or _NAMES_LATITUDE_FIRST.search(column.name) is not None
-    comment = "; ".join(["found by its values"] * (not is_named) + [_SWAP] * (not is_proven))
-    return _split(column.name, COORDINATES[::-1] if longitude_first else COORDINATES, separator, comment)
-
-
-def _pair(text: str) -> _Parts | None:
-    found = _COMMAS.fullmatch(text) or ("." in text and _POINTS.fullmatch(text)) or None
-    if found is None:
-        return None
-    separator = found[2].strip() or " "
-    # A comma alone would split the first number.
-    return found[1], ", " if separator == "," and "," in found[1] else separator, found[3]
+    point = {"point": quoted(found[0])}
+    return _of_both(column, {COORDINATES[0]: point, COORDINATES[1]: point}, found[1])
 
 
 def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, ProposedEntry] | None:
@@ -120,15 +79,25 @@ def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, 
         _ADDRESS
     ):
         return None
-    found = filter(None, map(_POSTAL_CODE_AND_CITY.fullmatch, column.texts))
-    separator = _separator([(each[1], each[2].strip() or " ", each[3]) for each in found], column)
-    return _split(column.name, _ADDRESS, separator) if separator else None
+    found = list(filter(None, map(_POSTAL_CODE_AND_CITY.fullmatch, column.texts)))
+    separator, count = Counter(each[2].strip() or " " for each in found).most_common(1)[0] if found else ("", 0)
+    if not found or count < _NEARLY_ALL * len(column.texts):
+        return None
+    return _of_both(
+        column, {field: {"split": quoted(separator), "part": part} for field, part in zip(_ADDRESS, "12", strict=True)}
+    )
 
 
-def _separator(parts: Sequence[_Parts], column: ColumnSample) -> str | None:
-    """Return the most frequent separator, None if not nearly all texts of the column have it."""
-    counted = Counter(separator for _, separator, _ in parts).most_common(1)
-    return next((each for each, count in counted if count >= _NEARLY_ALL * len(column.texts)), None)
+def _of_both(
+    column: ColumnSample, keys: Mapping[str, Mapping[str, str]], comment: str = ""
+) -> dict[str, ProposedEntry]:
+    """Return the entries of two fields, each with some keys; the first has the comment."""
+    names = (column.name,)
+    first, _ = keys
+    return {
+        field: ProposedEntry(inline_table({"from": quoted(column.name), **own}), names, comment * (field == first))
+        for field, own in keys.items()
+    }
 
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
@@ -223,9 +192,18 @@ def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> Pr
     """Return the entry of a field that is made of one column."""
     if field.kind is FLAG:
         return flag_entry(field, column)
+    if field.name in COORDINATES and _are_degrees(field.name, column):
+        return ProposedEntry(inline_table({"from": quoted(column.name), "point": quoted("degrees")}), (column.name,))
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column, first)
     return ProposedEntry(quoted(column.name), (column.name,))
+
+
+def _are_degrees(field: str, column: ColumnSample) -> bool:
+    """Return whether the texts of a column are coordinates, and not just numbers."""
+    return not all(map(NUMBER.fullmatch, column.texts)) and all(
+        coordinate(with_decimal_points(text), (), field) for text in column.texts
+    )
 
 
 def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:

@@ -13,7 +13,8 @@ from service.model.records import Field
 from service.reading.columns.dates import may_be_date
 from service.reading.columns.flags import IS_OPEN, flag_of, is_closed_name, says_closed
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import ColumnSample, FirstRecords, prove_formats
+from service.reading.proposal.column_choice import prove_formats
+from service.reading.proposal.first_records import ColumnSample, FirstRecords
 
 KEEP_ONE: Final = "Keep one of these lines:"
 _BOTH: Final = 2  # values of a flag

@@ -9,8 +9,8 @@ from service.reading.columns.field_names import COORDINATES, find_alike
 from service.reading.mapping.mapped_records import resolve_columns
 from service.reading.mapping.mapping_file import load_mapping
 from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.column_choice import FirstRecords
 from service.reading.proposal.entries import fill_in, missing_notes, propose_entries, propose_entry
+from service.reading.proposal.first_records import FirstRecords
 from service.reading.proposal.flag import ProposedEntry
 
 # A preset -> sets of columns; the files of its source have all of one set, and hardly any others do.

@@ -19,15 +19,9 @@ from service.reading.formats.file_format import WORKBOOK, FileFormat
 from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableOptions
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.attributes import distinct, propose_attributes
-from service.reading.proposal.column_choice import (
-    MAX_COLUMNS,
-    MAX_NAME,
-    ColumnSample,
-    FirstRecords,
-    read_columns,
-    recognizes,
-)
+from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
+from service.reading.proposal.first_records import MAX_COLUMNS, MAX_NAME, ColumnSample, FirstRecords, read_columns
 from service.reading.proposal.flag import ProposedEntry, unused_columns, with_keys
 from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
 from service.texts import counted

@@ -9,7 +9,8 @@ from service.reading.batch import Batch, Cell, RecordFile
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.proposal.column_choice import MAX_COLUMNS, recognizes
+from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.first_records import MAX_COLUMNS
 from service.reading.proposal.presets import SIGNATURES
 from service.reading.proposal.proposal import propose_mapping
 from tests.reading.mapping.record_files import Records, compiled, features, geojson, nested, sample, table
@@ -21,7 +22,7 @@ Filial-Nr;Kette;Bezeichnung;Straße;Hausnr.;PLZ;Ort;Land;Breite;Länge;Telefon;G
 2;Beet;Altona;Am Hang;7a;22767;Hamburg;DE;53,55;9,9416;040 1;Nein;02.09.2015;31.05.2024 18:00;-
 3;Feld;;Markt;;1010;Wien;AT;;;;JA;;;5
 """
-SWAP = "if the longitude comes first, swap the parts"
+NOT_PROVEN = "if the order is the other one, 'lon lat'"
 RECORD = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 
 
@@ -257,59 +258,116 @@ def test_columns_of_coordinates_with_exchanged_names_are_exchanged(lat: str, lon
 
 
 @pytest.mark.parametrize(
-    ("column", "texts", "separator", "latitude_part", "comment"),
+    ("column", "texts", "notation", "comment"),
     [
-        ("Koordinaten", "43.65, -79.40|43.7,-79", ",", 1, SWAP),
-        ("location", "-79.40,43.65", ",", 1, SWAP),  # a latitude may be -79
-        ("location", "-123.12,49.28|9.1,49.1", ",", 2, ""),
-        ("Position", "49.28;-123.12", ";", 1, ""),
-        ("lat/lng", "43.65 -79.40", " ", 1, ""),
-        ("Longitude, Latitude", "-79.40  43.65", " ", 2, ""),
-        ("Longitude, Latitude", "49.28, -123.12", ",", 1, ""),  # the values know better
-        ("GPS", "52,5292, 13,4011|52,5, 13,4", ", ", 1, SWAP),
-        ("GPS", "52,5292 / 13,4011", "/", 1, SWAP),
-        ("xyz", "43.6532|43.7,-79.4", None, 0, ""),
-        ("xyz", "43.6532, -79.3832|43.7, -79.3831|43.7, -79.3833", None, 0, ""),
-        ("xyz", "43.6532, -79.3832|43.7, -79.4", ",", 1, f"found by its values; {SWAP}"),
-        ("xyz", "-123.1207, 49.2827", ",", 2, "found by its values"),
-        ("Maße", "43.65 / 79.40", None, 0, ""),
-        ("GPS", "43.65, -79.40|north", None, 0, ""),
-        ("GPS", "123.65, -97.40", None, 0, ""),
-        ("GPS", "43.65, -197.40", None, 0, ""),
-        ("GPS", "43, 79", None, 0, ""),
-        ("GPS", "43.65, -79.40|43.65; -79.40", None, 0, ""),
+        ("Koordinaten", "43.65, -79.40|43.7,-79", "lat lon", NOT_PROVEN),
+        ("location", "-79.40,43.65", "lat lon", NOT_PROVEN),  # a latitude may be -79
+        ("location", "[-79.40, 43.65]", "lon lat", "if the order is the other one, 'lat lon'"),
+        ("LatLng", "[43.65,-79.40]", "lat lon", ""),
+        ("location", "-123.12,49.28|9.1,49.1", "lon lat", ""),
+        ("Position", "49.28;-123.12", "lat lon", ""),
+        ("lat/lng", "43.65 -79.40", "lat lon", ""),
+        ("Longitude, Latitude", "-79.40  43.65", "lon lat", ""),
+        ("Longitude, Latitude", "49.28, -123.12", "lat lon", ""),  # the values know better
+        ("GPS", "52,5292, 13,4011|52,5, 13,4", "lat lon", NOT_PROVEN),
+        ("GPS", "52,5292 / 13,4011", "lat lon", NOT_PROVEN),
+        ("GPS", "43.65, -79.40|43.65; -79.40", "lat lon", NOT_PROVEN),
+        ("the_geom", "POINT (10.75 59.91)|SRID=4326;POINT(10 59)|POINT EMPTY", "lon lat", ""),
+        ("json", '{"type": "Point", "coordinates": [10.75, 59.91]}', "lon lat", ""),
+        ("xyz", '{"lng": 10.75, "lat": 59.91}', "lat lon", ""),
+        ("xyz", "N 52\xb0 22.1', E 4\xb0 53.7'|52\xb022'13\"N 4\xb053'42\"E", "lat lon", ""),
+        ("xyz", "52,37\xb0N 4,89\xb0E", "lat lon", ""),
+        ("xyz", "43.6532|43.7,-79.4", None, ""),
+        ("xyz", "43.6532, -79.3832|43.7, -79.3831|43.7, -79.3833", None, ""),
+        ("xyz", "43.6532, -79.3832|43.7, -79.4", "lat lon", f"found by its values; {NOT_PROVEN}"),
+        ("xyz", "-123.1207, 49.2827", "lon lat", "found by its values"),
+        ("Maße", "43.65 / 79.40", None, ""),
+        ("GPS", "43.65, -79.40|north", None, ""),
+        ("GPS", "123.65, -97.40", None, ""),
+        ("GPS", "43.65, -197.40", None, ""),
+        ("GPS", "43, 79", None, ""),
+        ("location", "12 Main St, Floor 3.5", None, ""),
+        ("geom", "LINESTRING (10.75 59.91, 10.76 59.92)", None, ""),
+        ("geohash", "drm3btev3e86", None, ""),
     ],
 )
-def test_a_column_with_both_coordinates_is_split(
-    column: str, texts: str, separator: str | None, latitude_part: int, comment: str
-) -> None:
+def test_a_column_with_both_coordinates_is_a_point(column: str, texts: str, notation: str | None, comment: str) -> None:
     text = of_columns(**{column: texts})
     found = entries(text)
-    if separator is None:
+    if notation is None:
         assert found.keys().isdisjoint({"latitude", "longitude"})
         return
-    parts = {"latitude": latitude_part, "longitude": 3 - latitude_part}
-    for field, part in parts.items():
-        expected = f'{{ from = "{column}", split = "{separator}", part = {part} }}'
-        assert found[field] == expected + f"  # {comment}" * (part == 1 and comment != "")
+    expected = f'{{ from = "{column}", point = "{notation}" }}'
+    assert found["latitude"] == expected + (f"  # {comment}" if comment else "")
+    assert found["longitude"] == expected
     cells = [{**RECORD, "store_id": str(number), column: each} for number, each in enumerate(texts.split("|"))]
     assert compiled(text, Records([*RECORD, column], cells)).diagnostics == []
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "expected"),
+    [
+        ("52.370216N", "13.404954E", ("52.370216", "13.404954")),
+        ("52\xb030'S", "13\xb030'W|13\xb0W", ("-52.5", "-13.5")),
+        ("52,5\xb0", "13,25", ("52.5", "13.25")),
+    ],
+)
+def test_degrees_of_each_coordinate_in_another_notation_are_read(
+    latitude: str, longitude: str, expected: tuple[str, str]
+) -> None:
+    for names in (("latitude", "longitude"), ("breite", "Länge")):
+        text = of_columns(**dict(zip(names, (latitude, longitude), strict=True)))
+        record = {**RECORD, names[0]: latitude, names[1]: longitude.split("|", maxsplit=1)[0]}
+        (store,) = compiled(text, Records(list(record), [record])).stores
+        assert (store["latitude"], store["longitude"]) == expected
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("N", "E")])
+def test_columns_whose_texts_have_letters_of_hemispheres_are_coordinates(names: tuple[str, str]) -> None:
+    found = entries(of_columns(**dict(zip(names, ("13.404954E", "52.370216N"), strict=True))))
+    assert found["latitude"] == f'{{ from = "{names[1]}", point = "degrees" }}  # found by its values'
+    assert found["longitude"] == f'{{ from = "{names[0]}", point = "degrees" }}  # found by its values'
+
+
+@pytest.mark.parametrize(
+    ("location", "entry"),
+    [
+        ({"type": "Point", "coordinates": [10.75, 59.91]}, ("location.coordinates", "lon lat")),
+        ([10.75, 59.91], ("location", "lon lat")),
+        ([59.91, 110.75], ("location", "lat lon")),
+        ("59.91,10.75", ("location", "lat lon")),
+        ("POINT (10.75 59.91)", ("location", "lon lat")),
+    ],
+)
+def test_points_of_databases_are_read_from_json(location: object, entry: tuple[str, str]) -> None:
+    file = nested([{**RECORD, "location": location, "sizes": [1, 2]}, {**RECORD, "store_id": "s2"}])
+    text = proposed(file, "x.json")
+    column, notation = entry
+    assert entries(text)["longitude"] == f'{{ from = "{column}", point = "{notation}" }}'
+    first, second = compiled(text, file).stores
+    assert (first["latitude"], first["longitude"][-5:], second["latitude"]) == ("59.91", "10.75", None)
+    assert entries(text)["sizes"] == '{ from = "sizes", kind = "list", invalid = "null" }'
+
+
+def test_an_object_with_latitude_and_longitude_is_a_location() -> None:
+    text = proposed(nested([{**RECORD, "location": {"lon": 10.75, "lat": 59.91}}]), "x.json")
+    assert (entries(text)["latitude"], entries(text)["longitude"]) == ('"location.lat"', '"location.lon"')
 
 
 YES_AND_NO = '{{ from = "{}", values = {{ "{}" = true, "{}" = false }} }}'.format
 # A promise -> the cells of columns, and the entries of fields that they get.
 OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
-    "a column with both coordinates is not split if other columns have them": (
+    "a column with both coordinates is not used if other columns have them": (
         {"lat": "43.65", "lng": "-79.40", "Position": "43.65, -79.40"},
         {"latitude": '"lat"', "longitude": '"lng"'},
     ),
     "a column with both may be called like one": (
         {"latitude": "43.65, -79.40"},
-        {"longitude": '{ from = "latitude", split = ",", part = 2 }'},
+        {"longitude": '{ from = "latitude", point = "lat lon" }'},
     ),
-    "the first column with both is split": (
+    "the first column with both is used": (
         {"Standort": "43.65, -79.40", "GPS": "43.65, -79.40"},
-        {"longitude": '{ from = "Standort", split = ",", part = 2 }'},
+        {"longitude": '{ from = "Standort", point = "lat lon" }'},
     ),
     "a city with numbers is not split if another column has the postal code": (
         {"city": "10119 Berlin", "PLZ": "10119"},

@@ -1,0 +1,220 @@
+"""The first records of a file by column, and what later records have that these do not."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from service.model.kinds import parse_instant
+from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, WrongType
+from service.reading.columns.dates import day_parser, possible_formats
+from service.reading.diagnostics import FileError
+from service.reading.formats.json_file import paths_of
+from service.reading.mapping.points import propose_notation
+from service.texts import truncate
+
+MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
+MAX_NAME: Final = 200  # characters, of a cell too
+# What people write for no value. Words that may be values are not here: NA is Namibia.
+_NO_VALUE: Final = frozenset(
+    {"-", "--", "–", "—", "?", "n/a", "#n/a", "#nv", "n.a.", "k.a.", "k. a.", "null", "(null)", r"\n"}  # noqa: RUF001 - dashes
+    | {"unknown", "unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"}
+)
+# Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
+_PLAIN: Final = r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?"
+NUMBER: Final = re.compile(_PLAIN)
+_NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*")  # one in a line
+_MAX_WORDS: Final = 20  # distinct texts of a column of words; another has free text
+_MAX_SHAPES: Final = 10_000  # of nested values; later ones are not looked at
+FIRST: Final = ".0"  # the end of the path of the first element of an array
+_OF_FEATURES: Final = ("feature", "geometry")  # no members
+
+
+class ColumnSample(msgspec.Struct, frozen=True):
+    """A column: its name, and its cells in the first records, texts without the white space around them.
+
+    cells     None for those without a value
+    no_value  the texts among them that mean "no value", as they are written
+    late      values of later records that are not like these -> the number of the first such record
+    is_late   whether only later records have the column
+    """
+
+    name: str
+    cells: Sequence[Cell]
+    no_value: Sequence[str] = ()
+    late: Mapping[Cell, int] = {}
+    is_late: bool = False
+
+    @property
+    def values(self) -> list[Cell]:
+        """All cells, those of later records too."""
+        return [*self.cells, *self.late]
+
+    @property
+    def texts(self) -> list[str]:
+        """The distinct texts."""
+        return list(dict.fromkeys(cell for cell in self.values if isinstance(cell, str)))
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has texts or flags; arrays and objects are not the values of a field."""
+        return any(isinstance(cell, str | bool) for cell in self.values)
+
+    @property
+    def first(self) -> "ColumnSample":
+        """The column in the first records."""
+        return ColumnSample(self.name, self.cells, self.no_value)
+
+
+class FirstRecords(msgspec.Struct, frozen=True):
+    """The first columns of a file by name, in order, and how many records they have."""
+
+    columns: Mapping[str, ColumnSample]
+    count: int = 0
+
+    def count_missing(self, names: Sequence[str]) -> int:
+        """Return how many of the records have no value in any of some columns."""
+        cells = [self.columns[name].cells for name in names]
+        return self.count - sum(any(cell is not None for cell in record) for record in zip(*cells, strict=True))
+
+
+def read_columns(file: RecordFile) -> FirstRecords:
+    """Return the columns of a file by its first records, with what others show that these do not. Raises FileError.
+
+    Members of JSON that only later records have are read once more, by the paths that are found in them.
+    """
+    named = (name for name in file.names if len(name) <= MAX_NAME and name.strip())
+    pending, columns, count = list(islice(named, MAX_COLUMNS)), dict[str, ColumnSample](), 0
+    names = dict.fromkeys(pending)
+    if not (file.is_table or names):
+        _check_objects(file)
+    while pending:
+        is_complete = file.is_table or file.is_costly
+        groups = () if is_complete else {name.partition(".")[0] for name in pending if "." in name} - {*_OF_FEATURES}
+        finder = _MemberFinder({*file.names, *names, *groups})
+        samples: list[_Sampler] = []
+        for batch in file.batches([*pending, *groups]):
+            count = count or len(batch.numbers)
+            samples = samples or [_Sampler(name, batch.columns[name][: 0 if columns else count]) for name in pending]
+            for sampler in samples:
+                sampler.add(batch)
+            if not is_complete:
+                finder.add(batch)
+        found = [each.sample(count, is_late=bool(columns)) for each in samples] or [
+            ColumnSample(name, ()) for name in pending
+        ]
+        columns |= {sample.name: sample for sample in found}
+        pending = [name for name in finder.found if name not in names][: MAX_COLUMNS - len(names)]
+        names |= dict.fromkeys(pending)
+    return FirstRecords(columns if file.is_table else _with_points(file, columns), count)
+
+
+def _with_points(file: RecordFile, columns: Mapping[str, ColumnSample]) -> dict[str, ColumnSample]:
+    """Return columns, with arrays that are points as texts of JSON instead of their first elements."""
+    numbers = {name for name, each in columns.items() if each.texts and all(map(NUMBER.fullmatch, each.texts))}
+    arrays = [name.removesuffix(FIRST) for name in numbers if name.endswith(FIRST)]
+    batch = next(file.batches(arrays), None) if arrays else None
+    found = dict(columns)
+    for name, cells in batch.columns.items() if batch is not None else ():
+        array = _sample(name, [cell.text if isinstance(cell, WrongType) else cell for cell in cells])
+        if propose_notation(name, array.texts):
+            found[name + FIRST] = array
+    return {each.name: each for each in found.values()}
+
+
+def _check_objects(file: RecordFile) -> None:
+    """Raise FileError if the first record is no object."""
+    batch = next(file.batches([]), None)
+    for each in batch.unreadable[:1] if batch is not None else ():
+        raise FileError(f"{each.issue.why}, found {truncate(each.text or '')}", each.line)
+
+
+class _MemberFinder:
+    """Finds the members of JSON that are not `known`: their paths, as the `found` ones."""
+
+    def __init__(self, known: AbstractSet[str]) -> None:
+        self._known, self._shapes = known, set[object]()
+        self.found: dict[str, None] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Look for other members in a batch."""
+        self.found |= dict.fromkeys(each.name for each in batch.unused if each.name not in self._known)
+        for name, cells in batch.columns.items():
+            for text in (cell.text for cell in cells if isinstance(cell, WrongType)):
+                shape = name, _shape(msgspec.json.decode(text))
+                if shape not in self._shapes and len(self._shapes) < _MAX_SHAPES:
+                    self._shapes.add(shape)
+                    member = msgspec.json.encode({name: msgspec.Raw(text.encode())})
+                    self.found |= dict.fromkeys(path for path in paths_of([member]) if path not in self._known)
+
+
+def _shape(value: object) -> object:
+    """Return the names in a JSON value."""
+    if isinstance(value, list):
+        return ("0", _shape(value[0])) if value else None
+    return tuple((name, _shape(each)) for name, each in value.items()) if isinstance(value, dict) else None
+
+
+def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:
+    stripped = [cell.strip()[:MAX_NAME] if isinstance(cell, str) else cell for cell in cells]
+    none = {""} | {cell for cell in stripped if isinstance(cell, str) and cell.casefold() in _NO_VALUE}
+    return ColumnSample(name, [None if cell in none else cell for cell in stripped], sorted(none - {""}))
+
+
+class _Sampler:
+    """Collects the values of a column that are not like those before."""
+
+    def __init__(self, name: str, cells: Sequence[Cell]) -> None:
+        self._name, self._sample = name, _sample(name, cells)
+        self._learn()
+
+    def _learn(self) -> None:
+        texts = self._sample.texts
+        self._is_other, self._numbers = _other_tester(texts), bool(texts) and all(map(NUMBER.fullmatch, texts))
+
+    def add(self, batch: Batch) -> None:
+        """Add the values of a batch."""
+        cells, is_other, late = batch.columns[self._name], self._is_other, self._sample.late
+        if is_other is None or len(late) >= BATCH_SIZE or (self._numbers and _are_numbers(cells)):
+            return
+        distinct = list(dict.fromkeys(cells))
+        read = _sample(self._name, distinct)
+        found = {
+            cell: batch.numbers[cells.index(written)]
+            for written, cell in zip(distinct, read.cells, strict=True)
+            if cell is not None and (is_other(cell) if isinstance(cell, str) else not self._sample.values.count(cell))
+        }
+        if found or not set(read.no_value) <= set(self._sample.no_value):
+            no_value = sorted({*self._sample.no_value, *read.no_value})
+            self._sample = msgspec.structs.replace(self._sample, no_value=no_value, late=found | dict(late))
+            self._learn()
+
+    def sample(self, count: int, *, is_late: bool) -> ColumnSample:
+        """Return the column, with cells in the first records."""
+        found = self._sample
+        cells = [*found.cells, *[None] * (count - len(found.cells))]
+        return ColumnSample(found.name, cells, found.no_value, found.late, is_late)
+
+
+def _other_tester(texts: Sequence[str]) -> Callable[[str], bool] | None:
+    """Return what tells whether a text is of another kind than some, True if there are none; None: they are texts."""
+    if not texts:
+        return lambda _: True
+    if all(map(NUMBER.fullmatch, texts)):
+        return lambda text: NUMBER.fullmatch(text) is None
+    if parsers := [day_parser(formats) for formats in possible_formats(texts)]:
+        return lambda text: any(parse(text) is None for parse in parsers)
+    if all(parse_instant(text) is not None for text in texts):
+        return lambda text: parse_instant(text) is None
+    if len(texts) <= _MAX_WORDS:
+        return lambda text: text not in texts
+    return (lambda text: not text.startswith("http")) if all(text.startswith("http") for text in texts) else None
+
+
+def _are_numbers(cells: Sequence[Cell]) -> bool:
+    try:
+        return _NUMBERS.fullmatch("\n".join(cells) + "\n") is not None  # type: ignore[arg-type]
+    except TypeError:  # one is no text
+        return False
