@@ -36,7 +36,10 @@ _COUNT: Final = _whole("N", 1, _MANY)
 # The description of a type says in error messages what is accepted; its title is the metavar.
 Flag: TypeAlias = Annotated[bool, Meta(description="true or false")]
 Text: TypeAlias = Annotated[str, Meta(min_length=1, description="a non-empty text")]
-Texts: TypeAlias = Annotated[tuple[str, ...], Meta(description='a list such as ["one", "two"]')]
+Texts: TypeAlias = Annotated[
+    tuple[Annotated[str, Meta(min_length=1)], ...],
+    Meta(description='a non-empty text, or a list such as ["one", "two"]'),
+]
 Count: TypeAlias = Annotated[int, _whole("N", 0, _MANY)]
 PositiveCount: TypeAlias = Annotated[int, _COUNT]
 Port: TypeAlias = Annotated[int, _whole("PORT", 0, HIGHEST_PORT)]
@@ -111,7 +114,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         Text, Help("Keep compiled data and copies of URLs in this folder.", "DIR", "the user's cache folder")
     ] = ""
 
-    host: Annotated[Text, Help("Listen on this address.", "HOST")] = "127.0.0.1"
+    host: Annotated[Texts, Help("Listen on this address; :: is all of IPv6 and IPv4. Repeatable.", "HOST")] = (
+        "127.0.0.1",
+    )
     port: Annotated[Port, Help("Listen on this port; 0 picks a free one.")] = 8080
     uds: Annotated[Text, Help("Listen on this Unix socket instead of host and port.", "PATH")] = ""
     admin: Annotated[Text, Help("Serve /health, /ready and /metrics on this address only.", "HOST:PORT")] = ""

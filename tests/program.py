@@ -250,10 +250,10 @@ def serving(
             printed += line
             if line.startswith("Docs: ") or "--unix-socket" in line:
                 break
-        address = re.search(r"^Listening on (\S+)$", printed, re.MULTILINE)
+        address = re.search(r"^(?:Docs: (\S+)/docs|Listening on (unix:\S+))$", printed, re.MULTILINE)
         try:
             assert address is not None, printed + (process.communicate(timeout=SECONDS)[1] or "")
-            yield Running(process, printed, address[1], log)
+            yield Running(process, printed, address[1] or address[2], log)
         finally:
             if process.poll() is None:
                 process.terminate()

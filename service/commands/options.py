@@ -51,10 +51,10 @@ class SettingOption(click.Option):
         *metas, words = self.kind.__metadata__
         self.accepted: str = metas[-1].description
         is_flag, is_list = isinstance(field.default, bool), isinstance(field.default, tuple)
-        default = words.default or ("" if is_flag or is_list or field.default is None else str(field.default))
+        default = words.default or ("" if is_flag or field.default in (None, ()) else _shown(field.default))
         super().__init__(
             [f"--{self.key}"],
-            type=bool if is_flag else str if is_list else self.parse,
+            type=bool if is_flag else self.parse_one if is_list else self.parse,
             is_flag=is_flag,
             default=None,
             multiple=is_list,
@@ -68,6 +68,12 @@ class SettingOption(click.Option):
             with suppress(ValueError, msgspec.ValidationError):
                 return msgspec.convert(read(value), self.kind)
         raise ValueError(self.mismatch(value))
+
+    def parse_one(self, value: str) -> str:
+        """Return a text of a list; raise ValueError if it is empty."""
+        if not value:
+            raise ValueError(self.mismatch(value))
+        return value
 
     def mismatch(self, value: object) -> str:
         """Return the error message for a value that is not accepted; it quotes no list, which may hold keys."""
@@ -83,6 +89,10 @@ class SettingOption(click.Option):
         except click.BadParameter as error:
             hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
             raise click.UsageError(f"{setting_source(self.name)}: {self.mismatch(value)}{hint}") from error
+
+
+def _shown(default: object) -> str:
+    return ", ".join(default) if isinstance(default, tuple) else str(default)
 
 
 SETTINGS: Final = {field.name: SettingOption(field) for field in fields(Settings)}
@@ -104,6 +114,8 @@ def read_settings(file: Path) -> dict[str, Any]:
     values, errors = dict[str, Any](), list[str]()
     for key, value in _read_toml(file).items():
         name = key.replace("-", "_")
+        if isinstance(value, str) and name in SETTINGS and SETTINGS[name].multiple:
+            value = [value]  # noqa: PLW2901 - one text is a list of one
         if name in values:
             errors.append(f"{key} is set twice, with a dash and with an underscore")
         elif name not in SETTINGS:

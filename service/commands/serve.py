@@ -174,7 +174,9 @@ def _listen(settings: Settings, source: Source) -> tuple[Listener, Listener]:
     several, problems = settings.processes > 1, list[str]()
     public = admin = Listener()
     try:
-        admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else admin
+        if settings.admin:
+            host, port = split_address(settings.admin)
+            admin = bind((host,), port, shared=several, admin=True)
     except CannotListen as error:
         problems.append(str(error))
     try:

@@ -5,6 +5,7 @@ import os
 import resource
 import socket
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,8 +17,11 @@ from service.files import locked_folder
 from service.settings import HIGHEST_PORT
 from service.web.connections.limits import Limits
 
-# Wildcard addresses: their family, and the address at which the machine itself reaches them.
-_WILDCARDS: Final = {"0.0.0.0": ("IPv4", "127.0.0.1"), "::": ("IPv6", "::1")}
+# Wildcard addresses: what they are, and the address at which the machine itself reaches them.
+_WILDCARDS: Final = {"0.0.0.0": ("all IPv4 addresses", "127.0.0.1"), "::": ("all addresses", "::1")}
+# All of IPv6, and all of IPv4 by a socket of its own: some systems have only one of the families.
+_ALL, _ALL_IPV4 = "::", "0.0.0.0"
+_NO_SUCH_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 class CannotListen(Exception):
@@ -25,7 +29,7 @@ class CannotListen(Exception):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """The bound sockets of one address; of a host name perhaps an IPv4 and an IPv6 socket.
+    """The bound sockets of some addresses; of a host name perhaps an IPv4 and an IPv6 socket.
 
     file      of a Unix socket: its path
     identity  device and inode of that, so that no other file is removed
@@ -56,7 +60,7 @@ class Listener(msgspec.Struct, frozen=True):
         if isinstance(name, str) or name[0] not in _WILDCARDS:
             return self.url
         host, port = name[:2]
-        return f"{_join_address(host, port)} (all {_WILDCARDS[host][0]} addresses of this machine)"
+        return f"{_join_address(host, port)} ({_WILDCARDS[host][0]} of this machine)"
 
     @property
     def is_local(self) -> bool:
@@ -81,33 +85,41 @@ class Listener(msgspec.Struct, frozen=True):
                     self.file.unlink()
 
 
-def bind(host: str, port: int, *, shared: bool, admin: bool = False) -> Listener:
-    """Bind every address of a host; port 0 chooses a free one. Raises `CannotListen`.
+def bind(hosts: Sequence[str], port: int, *, shared: bool, admin: bool = False) -> Listener:
+    """Bind every address of some hosts; port 0 chooses a free one for all. Raises `CannotListen`.
 
     A `shared` address can be bound by several workers (SO_REUSEPORT), among which the system distributes connections.
     A first, exclusive bind ensures that no other service uses the address.
     """
     sockets: list[socket.socket] = []
-    failure = OSError()
-    try:
-        for family, kind, protocol, _, address in socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        ):
+    for host in dict.fromkeys(hosts):
+        try:
+            _bind_host(host, port, sockets, shared=shared)
+        except OSError as failure:
+            for each in sockets:
+                each.close()
+            why = f"cannot listen on {_join_address(host, port)}: {failure.strerror or failure}"
+            raise CannotListen(why + remedy(failure, host, admin=admin)) from failure
+    return Listener(tuple(sockets))
+
+
+def _bind_host(host: str, port: int, sockets: list[socket.socket], *, shared: bool) -> None:
+    """Add a socket for every address of a host, but of a family that the system has not. Raises OSError."""
+    before, failure = len(sockets), OSError()
+    for name in (_ALL, _ALL_IPV4) if host == _ALL else (host,):
+        for family, _, _, _, address in socket.getaddrinfo(name, port, type=socket.SOCK_STREAM):
             free = port or (sockets[0].getsockname()[1] if sockets else 0)
             bound_address = (address[0], free, *address[2:])
             try:
                 if shared and free:
-                    _bind(socket.socket(family, kind, protocol), bound_address, shared=False).close()
-                sockets.append(_bind(socket.socket(family, kind, protocol), bound_address, shared=shared))
-            except OSError as error:  # for example IPv6 is not available
+                    _bind(socket.socket(family), bound_address, shared=False).close()
+                sockets.append(_bind(socket.socket(family), bound_address, shared=shared))
+            except OSError as error:
+                if error.errno not in _NO_SUCH_FAMILY:
+                    raise
                 failure = error
-    except OSError as error:
-        failure = error
-    if not sockets:
-        reason = failure.strerror or str(failure)
-        why = f"cannot listen on {_join_address(host, port)}: {reason}"
-        raise CannotListen(why + remedy(failure, host, admin=admin)) from failure
-    return Listener(tuple(sockets))
+    if len(sockets) == before:
+        raise failure
 
 
 def remedy(failure: OSError, host: str, *, admin: bool) -> str:

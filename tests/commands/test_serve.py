@@ -220,7 +220,7 @@ def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
         (["--api-key", "clé"], "--api-key"),
         (["--config", "no-such-file.toml"], "No such file"),
         (["--config", "."], "Is a directory"),
-        (["--host", ""], "--host: must be a non-empty text, not ''"),
+        (["--host", ""], "--host: must be a non-empty text, or a list such as"),
         (["--data", ""], "--data: must be a non-empty text, not ''"),
         (["--data", "http://"], "--data: it is not an http or https URL"),
         (["--data", "ftp://bucket/x"], "--data: ftp:// is not supported"),

@@ -36,7 +36,7 @@ from tests.program import serving
 
 # Settings that the chart makes of its other values.
 OWN: Final = {
-    *("data", "cache", "host", "port", "uds", "admin", "workers", "drain", "max-connections"),
+    *("data", "cache", "host", "port", "uds", "admin", "workers", "drain", "max-connections", "min-stores"),
     *("api-key", "key-file", "no-auth"),
 }
 IMAGE: Final = FORMS["image"]
@@ -72,22 +72,20 @@ def test_each_object_is_valid_in_kubernetes(values: Values, version: str) -> Non
 @each_form
 def test_no_process_has_more_privileges_than_it_needs(values: Values) -> None:
     spec = pod(values)
-    assert spec["securityContext"].items() >= {"runAsNonRoot": True, "runAsUser": 10001}.items()
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert spec["securityContext"].get("runAsUser") == (None if values == FORMS["openshift"] else 10001)
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
     for each in containers(values):
-        assert each["securityContext"] == {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
+        ours = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+        assert each["securityContext"] == {**ours, **values.get("securityContext", {})}
 
 
 @each_form
 def test_secrets_are_files_in_mounted_folders_and_never_in_arguments_or_the_environment(values: Values) -> None:
     for each in containers(values):
         assert [name for name in each.get("env", []) if "valueFrom" in name] == []
-        assert "envFrom" not in each
+        assert each.get("envFrom") == values.get("envFrom")  # only the operator's own
         assert not [mount for mount in each["volumeMounts"] if "subPath" in mount]  # which would not follow changes
     assert options(values).keys() & {"api-key"} == set()
     secrets = {each["name"] for each in pod(values)["volumes"] if "secret" in each}
@@ -122,7 +120,7 @@ def test_the_service_runs_with_the_arguments_and_answers_the_probes(tmp_path: Pa
     write_sample(tmp_path / "data" / "directory", stores=20, companies=2, seed=1)
     (tmp_path / "keys").mkdir()
     change_keys(tmp_path / "keys" / "keys.json", lambda entries: entries)
-    values = {**FORMS["sidecar"], "auth": {"secret": "keys"}, "settings": {"log-format": "json", "min-stores": 20}}
+    values = {**FORMS["sidecar"], "auth": {"secret": "keys"}, "minStores": 20, "settings": {"log-format": "json"}}
     here = {"/etc/store-directory/": f"{tmp_path}/", "=/data/": f"={tmp_path}/data/", "=/cache": f"={tmp_path}/cache"}
     here |= {"0.0.0.0": "127.0.0.1", "8080": "0", ":8081": ":0"}
     arguments = "\n".join(service_container(values)["args"][1:])
@@ -142,7 +140,7 @@ def test_ports_are_those_that_the_service_listens_on(values: Values) -> None:
     given, container = options(values), service_container(values)
     listening = {"http": int(given["port"]), "admin": int(given["admin"].rpartition(":")[2])}
     assert {each["name"]: each["containerPort"] for each in container["ports"]} == listening
-    assert given["host"] == given["admin"].rpartition(":")[0] == "0.0.0.0"
+    assert given["host"] == given["admin"].rpartition(":")[0].strip("[]") == values.get("host", "0.0.0.0")
     probes = {name: container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
     assert {name: (probe["path"], probe["port"]) for name, probe in probes.items()} == {
         "startup": ("/health", "admin"),
@@ -190,6 +188,7 @@ def test_a_rolling_update_refuses_no_request(values: Values) -> None:
 @each_form
 def test_each_object_selects_the_pods(values: Values) -> None:
     labels = one(values, "Deployment")["spec"]["template"]["metadata"]["labels"]
+    labels = {name: label for name, label in labels.items() if name not in values.get("podLabels", {})}
     for each in manifests(values):
         spec = each.get("spec", {})
         if each["kind"] == "Service":
@@ -240,7 +239,6 @@ def test_it_is_deterministic(values: Values) -> None:
         ("data.http.uri", "x"),
         ("data.image", {"reference": "two sources"}),
         ("data.http.url", "https://user:password@origin.example/stores.baked"),
-        ("auth", {}),
         ("auth.secret", "and-none"),
         ("settings.lim", 1),
         ("settings.api-key", ["secret"]),
@@ -249,6 +247,8 @@ def test_it_is_deterministic(values: Values) -> None:
         ("workers", 0),
         ("maxConnections", 0),
         ("settings.max-connections", 1000),  # which would not change the memory
+        ("settings.min-stores", 1),
+        ("service.type", "ExternalName"),
         ("drainSeconds", -1),
         ("image.tag", 1.0),
         ("serviceMonitor.enabled", "yes"),
@@ -260,11 +260,90 @@ def test_the_schema_refuses_unknown_values_wrong_types_and_secrets(path: str, va
         render(with_value(path, value))
 
 
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({}, "set `data` (such as data.http.url) and `auth` (such as auth.secret), or demo=true for made-up data"),
+        ({"data": MINIMAL["data"]}, "set `data` (such as data.http.url) and `auth`"),
+        ({**MINIMAL, "demo": True}, "demo=true serves the bundled data without a key: leave out `data` and `auth`"),
+        ({**MINIMAL, "extraArgs": ["--port=80"]}, "extraArgs: the chart sets --port"),
+        ({**MINIMAL, "extraArgs": ["--api-key=secret"]}, "extraArgs: --api-key would be readable in the pod"),
+        ({**MINIMAL, "extraEnv": [{"name": "TMPDIR", "value": "/"}]}, "extraEnv: the chart sets TMPDIR"),
+        ({**MINIMAL, "extraVolumes": [{"name": "cache"}]}, "extraVolumes: the chart has a volume cache"),
+        ({**MINIMAL, "extraVolumeMounts": [{"name": "x", "mountPath": "/data"}]}, "the chart mounts /data"),
+        ({**MINIMAL, "podLabels": {"app.kubernetes.io/name": "x"}}, "podLabels: the chart sets app.kubernetes.io/name"),
+        ({**MINIMAL, "livenessProbe": {"exec": {}}}, "livenessProbe: the chart sets what is asked"),
+    ],
+)
+def test_what_is_missing_or_set_by_the_chart_fails_with_one_line(values: Values, why: str) -> None:
+    with pytest.raises(HelmError, match=re.escape(why)):
+        render(values)
+
+
+def test_an_option_that_the_chart_sets_cannot_be_passed_again() -> None:
+    """All options that it ever renders but settings, and those of which it renders another one instead."""
+    with Chart.load(CHART) as chart:
+        passed = chart.values["settings"].keys()
+    plain = [{**values, "settings": {}, "extraArgs": []} for values in FORMS.values()]
+    for name in {*OWN, "config", *(name for values in plain for name in options(values))} - passed:
+        with pytest.raises(HelmError, match=f"extraArgs: (the chart sets )?--{name}"):
+            render({**MINIMAL, "extraArgs": [f"--{name}=x"]})
+
+
+def test_the_demonstration_serves_the_bundled_data_without_a_key() -> None:
+    given = options(FORMS["demo"])
+    assert ("data" in given, "no-auth" in given, given["min-stores"]) == (False, True, "1")
+
+
+def test_what_is_passed_through_arrives_as_it_is() -> None:
+    values, ours = FORMS["extras"], pod(FORMS["extras"])
+    service = service_container(values)
+    for name in ("priorityClassName", "nodeSelector", "affinity", "tolerations"):
+        assert ours[name] == values[name]
+    assert [each for each in values["extraVolumes"] if each not in ours["volumes"]] == []
+    assert [each for each in values["extraVolumeMounts"] if each not in service["volumeMounts"]] == []
+    assert [each for each in values["extraEnv"] if each not in service["env"]] == []
+    assert service["args"][-1] == values["extraArgs"][-1]
+    assert service["resources"] == values["resources"]
+    for name in ("startupProbe", "livenessProbe", "readinessProbe"):
+        default = service_container(MINIMAL)[name]
+        assert service[name] == {**default, **values[name]}
+    metadata = one(values, "Deployment")["spec"]["template"]["metadata"]
+    assert metadata["labels"].items() >= values["podLabels"].items()
+    assert metadata["annotations"].items() >= values["podAnnotations"].items()
+    assert one(values, "Deployment")["metadata"]["name"] == "stores-shops"
+    assert ours["serviceAccountName"] == "shops"
+    assert "ServiceAccount" not in {each["kind"] for each in manifests(values)}
+
+
+def test_changed_settings_restart_the_pods() -> None:
+    def annotations(values: Values) -> Values:
+        found: Values = one(values, "Deployment")["spec"]["template"]["metadata"]["annotations"]
+        return found
+
+    changed = {**MINIMAL, "settings": {"server-timing": True}}
+    assert annotations(MINIMAL)["checksum/settings"] != annotations(changed)["checksum/settings"]
+
+
+def test_it_is_small_by_default_and_has_three_minutes_to_start() -> None:
+    service = service_container(MINIMAL)
+    assert service["resources"]["requests"]["cpu"] == "100m"
+    assert service["startupProbe"]["periodSeconds"] * service["startupProbe"]["failureThreshold"] == 180
+
+
+def test_both_families_of_addresses_are_listened_on_if_the_host_says_so() -> None:
+    given, spec = options(FORMS["dual-stack"]), one(FORMS["dual-stack"], "Service")["spec"]
+    assert (given["host"], given["admin"]) == ("::", "[::]:8081")
+    assert (spec["type"], spec["ipFamilyPolicy"]) == ("LoadBalancer", "PreferDualStack")
+
+
 def test_the_schema_is_strict_wherever_it_names_values_and_has_all_defaults() -> None:
     with Chart.load(CHART) as chart:
         schema, defaults = chart.schema, chart.values
     assert schema is not None
     assert [each for each in objects(schema) if "properties" in each and each["additionalProperties"]] == []
+    passed = ("startupProbe", "livenessProbe", "readinessProbe", "podSecurityContext", "securityContext", "affinity")
+    assert [name for name in passed if schema["properties"][name] != {"type": "object"}] == []
     assert schema["properties"].keys() == {*defaults, "global"}
 
 

@@ -40,7 +40,9 @@ def test_the_limit_leaves_each_worker_its_caches_and_connections(workers: int, c
     values = {**MINIMAL, "stores": 1_000_000, "workers": workers, "maxConnections": connections}
     resources = service_container(values)["resources"]
     assert mebibytes(resources["limits"]["memory"]) == Rule.of(MEASURED).limit(1_000_000, workers, connections)
-    assert (resources["requests"]["cpu"], "cpu" in resources["limits"]) == (str(workers), False)
+    assert (resources["requests"]["cpu"], "cpu" in resources["limits"]) == (f"{100 * workers}m", False)
+    scaled = {**values, "autoscaling": {"enabled": True}}  # by the CPU time that is requested
+    assert service_container(scaled)["resources"]["requests"]["cpu"] == str(workers)
     assert options(values)["max-connections"] == str(connections)
 
 
@@ -70,7 +72,7 @@ def test_the_example_of_a_sidecar_is_what_the_chart_renders() -> None:
     }
     theirs = service_container(values)
     for name in ("resources", "securityContext", "ports", "startupProbe", "livenessProbe", "readinessProbe"):
-        assert ours[name] == theirs[name]
+        assert ours[name] == theirs[name], name
     given = options(values)
     assert {name: value for name, value in given.items() if name != "log-format"} == arguments
     assert POD["spec"]["securityContext"].items() <= pod(values)["securityContext"].items()

@@ -4,14 +4,16 @@ import errno
 import os
 import re
 import socket
+from http import HTTPStatus
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from service.server.listener import CannotListen, Listener, bind, remedy
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
-from tests.program import run, start_error, started
+from tests.program import run, serving, start_error, started
 
 
 @pytest.fixture
@@ -69,12 +71,43 @@ def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_p
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_host_of_all_addresses_answers_both_families(data: Path, tmp_path: Path, workers: str) -> None:
+    options = ("--data", data, "--host", "::", "--no-auth", "--admin", "[::]:0", "--workers", workers)
+    with serving(*options, log=tmp_path / "log") as service:
+        port = service.address.rpartition(":")[2]
+        for host in ("127.0.0.1", "[::1]"):
+            there = msgspec.structs.replace(service, address=f"http://{host}:{port}")
+            assert there.get("/stores").status == HTTPStatus.OK
+
+
+@pytest.mark.process
+def test_each_of_several_hosts_answers_at_the_same_port(data: Path, tmp_path: Path) -> None:
+    options = ("--data", data, "--host", "127.0.0.1", "--host", "127.0.0.2", "--no-auth")
+    with serving(*options, log=tmp_path / "log") as service:
+        port = service.address.rpartition(":")[2]
+        for host in ("127.0.0.1", "127.0.0.2"):
+            there = msgspec.structs.replace(service, address=f"http://{host}:{port}")
+            assert there.get("/stores").status == HTTPStatus.OK
+
+
+@pytest.mark.process
+def test_a_port_in_use_in_one_family_or_at_one_host_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        for hosts in (("::",), ("127.0.0.2", "127.0.0.1")):
+            with pytest.raises(CannotListen, match=os.strerror(errno.EADDRINUSE)):
+                bind(hosts, port, shared=False)
+        bind(("127.0.0.2",), port, shared=False).sockets[0].close()
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["invalid", "another machine's"])
 @pytest.mark.parametrize("admin", [False, True])
 def test_a_host_of_another_machine_is_an_error_with_a_valid_example(host: str, *, admin: bool) -> None:
     option = "--admin" if admin else "--host"
     with pytest.raises(CannotListen) as caught:
-        bind(host, 8080, shared=False, admin=admin)
+        bind((host,), 8080, shared=False, admin=admin)
     assert str(caught.value).startswith(f"cannot listen on {host}:8080: ")
     assert str(caught.value).endswith(
         f"; {option} must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all IPv4 addresses"
@@ -120,7 +153,7 @@ class At(socket.socket):
         ("0.0.0.0", "0.0.0.0:8080 (all IPv4 addresses of this machine)", "http://127.0.0.1:8080", False),
         ("::1", "http://[::1]:8080", "http://[::1]:8080", True),
         ("fe80::1%eth0", "http://[fe80::1%eth0]:8080", "http://[fe80::1%eth0]:8080", False),
-        ("::", "[::]:8080 (all IPv6 addresses of this machine)", "http://[::1]:8080", False),
+        ("::", "[::]:8080 (all addresses of this machine)", "http://[::1]:8080", False),
     ],
 )
 def test_a_wildcard_is_described_without_a_url_and_its_url_is_local(

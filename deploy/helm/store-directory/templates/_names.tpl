@@ -1,6 +1,7 @@
 {{- define "store-directory.name" -}}
-{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
-{{- $name | trunc 55 | trimSuffix "-" -}}
+{{- $chart := .Values.nameOverride | default .Chart.Name -}}
+{{- $name := contains $chart .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $chart) -}}
+{{- .Values.fullnameOverride | default $name | trunc 55 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "store-directory.selector" -}}
@@ -18,5 +19,5 @@ labels:
 {{- end -}}
 
 {{- define "store-directory.serviceAccount" -}}
-{{- .Values.serviceAccount.name | default (include "store-directory.name" .) -}}
+{{- .Values.serviceAccount.name | default (.Values.serviceAccount.create | ternary (include "store-directory.name" .) "default") -}}
 {{- end -}}

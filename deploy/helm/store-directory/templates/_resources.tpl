@@ -19,7 +19,7 @@
 {{- $most := add $rule.cache_mib $rule.held_mib $connections -}}
 {{- $memory := include "store-directory.memory" . | int -}}
 requests:
-  cpu: {{ .Values.workers | quote }}
+  cpu: {{ .Values.autoscaling.enabled | ternary .Values.workers (printf "%dm" (mul 100 .Values.workers)) | quote }}
   memory: {{ $memory }}Mi
 limits:
   memory: {{ add $memory (mul .Values.workers $most) }}Mi
