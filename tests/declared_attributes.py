@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from service.model.attributes import Attribute as DeclaredAttribute, Declaration, schema_of
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Form, Record
 
@@ -33,6 +34,8 @@ class Attribute(NamedTuple):
 
 # The attributes of a resource, by its name.
 Attributes = Mapping[str, Sequence[Attribute]]
+# The stores of a data set that declares opening hours alone.
+STORES_WITH_HOURS: Final = schema_of(Declaration((DeclaredAttribute("opening_hours", "hours"),))).stores
 NONE: Final[Attributes] = MappingProxyType({"stores": (), "companies": ()})
 
 VALUES: Final[Mapping[str, Sequence[str]]] = {

@@ -57,6 +57,7 @@ ROWS = [(paths.split(), int(most)) for most, paths in re.findall(r"^ *(\d+)  ((?
 # Caches of what the program itself declares, each once: their keys do not come from clients.
 OF_CONSTANTS = {
     "service.engine.row_csv",
+    "service.loading.opening_hours",
     "service.loading.store_warnings",
     "service.model.attributes",
     "service.model.envelope",

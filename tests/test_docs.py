@@ -57,6 +57,7 @@ from service.web.pipeline.counters import Counters
 from service.web.pipeline.plan import MAX_LONG_QUERIES, MAX_LONG_QUERIES_OF_A_KEY
 from service.web.site import make_site
 from tests.baking.random_datasets import baked_file
+from tests.declared_attributes import STORES_WITH_HOURS
 from tests.directory import store, write_directory
 from tests.program import run_here
 from tests.recording import check_figures
@@ -242,9 +243,11 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
 def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
-        QueryParser(STORES, of_map="zoom=" in query, of_file="csv" if "bom=" in query else "").parse(
-            query_pairs(query), strict=True
-        )
+        QueryParser(
+            STORES_WITH_HOURS if "open_at" in query else STORES,
+            of_map="zoom=" in query,
+            of_file="csv" if "bom=" in query else "",
+        ).parse(query_pairs(query), strict=True)
     assert isinstance(raised.value.body, HTTPValidationError)
     (fault,) = raised.value.body.detail
     beginning, _, end = msg.partition("…")
@@ -470,7 +473,10 @@ def test_the_commands_on_keys_work_in_their_order(tmp_path: Path, monkeypatch: p
     assert "valid" in line
 
 
-ATTRIBUTES: Final = '[stores.attributes]\ncities = { from = "city", kind = "list" }\n'
+ATTRIBUTES: Final = """[stores.attributes]
+cities = { from = "city", kind = "list" }
+opening_hours = { kind = "hours", constant = '{"timezone":"UTC","hours":[],"exception_hours":[]}' }
+"""
 SCHEMA: Final = parse_mapping(ATTRIBUTES.encode()).schema
 
 
@@ -493,7 +499,9 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
         for resource in (SCHEMA.stores, SCHEMA.companies):
             lists = [field for field in resource.fields if field.is_list]
             others = [field for field in resource.filters if field.has_values]
-            fields = lists if "/texts/" in pattern else others if "/values/" in pattern else resource.fields
+            hours = [field for field in resource.fields if field == resource.hours]
+            kinds = {"texts": lists, "times": hours, "values": others}
+            fields = kinds.get(pattern.split("/")[2], resource.fields)
             names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}
             expected |= dict.fromkeys(names, documented[pattern])
     assert expected.keys() == {*baked.arrays, *orjson.loads(baked.metadata["numbered"]), "header_crc32"}

@@ -36,7 +36,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             row_csv select
             conditions row_json table_builder
             table
-            geography text_index
+            geography opening_hours text_index
             columns
         """,
         "service.reading": """

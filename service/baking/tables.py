@@ -18,6 +18,7 @@ from service.engine.columns.selection import count, least_dense, word_count
 from service.engine.geography.grid import grid_cells
 from service.engine.geography.locations import DIMENSIONS, Locations
 from service.engine.geography.z_order import AXIS, UNITS_PER_DEGREE, ZOrder, build_z_order, zooms_of
+from service.engine.opening_hours import DAY, TIME_BITS, WEEK, Exceptions, OpenTimes, Week
 from service.engine.table import Table
 from service.engine.text_index import DenseWords, TextIndex
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
@@ -25,6 +26,7 @@ from service.model.records import CREATED_AT, Resource
 
 _MAX_DEVIATION: Final = 1e-12  # of the square of a vector's length from 1
 _LAST_BIT: Final = 63
+_DAY_SECONDS: Final = 24 * 60 * 60
 _CODES: Final = (np.uint8, np.uint16, np.uint32)
 _I32, _I64, _F64 = (np.int32,), (np.int64,), (np.float64,)
 _ROW: Final = Numbers(_I32, "rows", below="rows")
@@ -164,6 +166,39 @@ _Z_ORDER: Final = Structure(
     latitudes=Numbers(_I32, "located", within=MAX_LATITUDE * UNITS_PER_DEGREE),
     longitudes=Numbers(_I32, "located", within=MAX_LONGITUDE * UNITS_PER_DEGREE),
 )
+
+
+def _check_times(name: str, times: OpenTimes) -> None:
+    """Check that each zone has changes of its clock, the first in 1970."""
+    zones, changes = times.zones, times.changes
+    firsts = changes[changes & ((1 << TIME_BITS) - 1) == 0] >> TIME_BITS
+    known = np.append(changes[:1], 0)[0] == 0 and np.array_equal(firsts, np.arange(len(firsts)))
+    if not known or (changes[-1:] >> TIME_BITS >= len(firsts)).any() or (zones >= len(firsts)).any():
+        raise DamagedFile(f"the changes of {name} are not those of its zones")
+
+
+_U16: Final = (np.uint16,)
+_OPEN_TIMES: Final = Structure(
+    OpenTimes,
+    _check_times,
+    zones=Numbers(_U16, "values"),
+    changes=Numbers(_I64, "changes", rises=operator.gt),
+    offsets=Numbers(_I32, "changes", within=_DAY_SECONDS),
+    week=Structure(
+        Week,
+        hours=Numbers(_I32, "intervals", below="values"),
+        starts=Numbers(_U16, "intervals", below=WEEK, rises=operator.ge),
+        lengths=Numbers(_U16, "intervals", below=DAY + 1),
+    ),
+    exceptions=Structure(
+        Exceptions,
+        hours=Numbers(_I32, "exceptions", below="values"),
+        first=Numbers(_I32, "exceptions"),
+        last=Numbers(_I32, "exceptions"),
+        starts=Numbers(_U16, "exceptions", below=DAY),
+        lengths=Numbers(_U16, "exceptions", below=DAY + 1),
+    ),
+)
 _ROWS: Final = strings("rows")
 
 
@@ -176,6 +211,8 @@ def table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array]
         yield from (COLUMN if column.values is None else _FILTER).arrays(f"{name}/{field}", column)
     for field, texts in table.lists.items():
         yield from _LISTS.arrays(f"{name}/{field}/texts", texts)
+    if table.hours is not None:
+        yield from _OPEN_TIMES.arrays(f"{name}/{table.hours.field}/times", table.hours)
     if table.locations is not None:
         yield from _LOCATIONS.arrays(f"{name}/locations", table.locations)
         yield from _Z_ORDER.arrays(f"{name}/z_order", table.locations.z_order)
@@ -200,12 +237,17 @@ class MappedTable:
                 columns[name] = self._take(name, COLUMN, lengths.copy(), values=None)
             if field.is_list and field.is_column:
                 lists[name] = self._take(f"{name}/texts", _LISTS, {"lists": columns[name].null_code})
-        locations = None
+        hours = locations = None
+        if declared := resource.hours:
+            values = {"values": columns[declared.name].null_code}
+            hours = self._take(f"{declared.name}/times", _OPEN_TIMES, values, field=declared.name)
         if resource.coordinates:
             z_order = self._take("z_order", _Z_ORDER, lengths)
             locations = self._take("locations", _LOCATIONS, lengths, z_order=z_order)
         key = resource.identifier
-        self.table = Table(rows, columns, order_by=CREATED_AT, key=key, text=text, locations=locations, lists=lists)
+        self.table = Table(
+            rows, columns, order_by=CREATED_AT, key=key, text=text, locations=locations, lists=lists, hours=hours
+        )
 
     def _take(self, part: str, structure: Structure[T], lengths: Lengths, **others: object) -> T:
         name = f"{self._resource.name}/{part}"

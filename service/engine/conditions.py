@@ -15,12 +15,15 @@ from service.engine.columns.selection import Bitmap, pack
 from service.engine.geography.areas import box_area, circle_area
 from service.engine.table import Table
 from service.model.intervals import FIRST_KEY, LAST_KEY, Interval
+from service.model.kinds import FLAG
 from service.model.query import Criteria
 
 # Comparing with at most this many codes takes less time than looking them up.
 _FEW: Final = 8
 # To find a value takes as long as to look at so many rows.
 _FINDING: Final = 1000
+_AT_ONCE: Final = 1 << 16  # codes looked up: NumPy copies them to wider ones
+_IS_OPEN, _TRUE = "is_open", FLAG.normalize("true")
 
 
 class Condition(Protocol):
@@ -49,7 +52,7 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
     table: Table
     field: str
     column: Column
-    codes: Sequence[int] | Rows
+    codes: Sequence[int] | NDArray[np.integer]
     count: int
 
     def rows(self) -> Rows:
@@ -79,7 +82,8 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
             return reduce(np.logical_or, [codes == int(code) for code in self.codes], np.zeros(len(codes), np.bool_))
         accepted = np.zeros(self.column.null_code + 1, np.bool_)
         accepted[self.codes] = True
-        return accepted.take(codes)
+        parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes), _AT_ONCE)]
+        return np.concatenate(parts) if parts else accepted[:0]
 
 
 class CodeRange(msgspec.Struct, frozen=True, eq=False):
@@ -114,6 +118,9 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     parts: list[Condition] = []
     for query_filter in criteria.filters:
         parts.append(_predicate(table, query_filter.field, query_filter.keys))  # noqa: PERF401 - plus a call
+    if table.hours is not None and criteria.open_at is not None:
+        codes = table.hours.open_at(criteria.open_at)
+        parts += (_predicate(table, _IS_OPEN, (_TRUE,)), _having(table, table.hours.field, codes))
     if criteria.terms:
         spend(_FINDING * len(criteria.terms))
         parts += map(table.text.match, criteria.terms)
@@ -132,9 +139,14 @@ def _predicate(table: Table, name: str, keys: Sequence[Any]) -> Condition:
     if lists is None:
         codes = sorted({code for code in map(column.find, keys) if code is not None})
         return Predicate(table, name, column, codes, sum(map(column.count, codes)))
-    having = lists.having(keys)
-    counts = column.starts[1:].take(having) - column.starts.take(having)
-    return Predicate(table, name, column, having, int(counts.sum()))
+    return _having(table, name, lists.having(keys))
+
+
+def _having(table: Table, name: str, codes: NDArray[np.integer]) -> Predicate:
+    """Return the filter on a field by the codes of its values."""
+    column = table.columns[name]
+    counts = column.starts[1:].take(codes) - column.starts.take(codes)
+    return Predicate(table, name, column, codes, int(counts.sum()))
 
 
 def _in_intervals(table: Table, name: str, intervals: Sequence[Interval]) -> Condition:
@@ -147,7 +159,7 @@ def _in_intervals(table: Table, name: str, intervals: Sequence[Interval]) -> Con
     np.add.at(edges, [each.start for each in ranges], 1)
     np.subtract.at(edges, [each.stop for each in ranges], 1)
     codes = edges.cumsum().nonzero()[0].astype(np.int32)
-    return Predicate(table, name, column, codes, int((column.starts[codes + 1] - column.starts[codes]).sum()))
+    return _having(table, name, codes)
 
 
 def code_range(table: Table, name: str, interval: Interval) -> CodeRange:

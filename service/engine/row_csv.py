@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Rows
 from service.engine.row_json import Distances
 from service.engine.table import Table
-from service.model.kinds import FLAG
+from service.model.kinds import FLAG, HOURS
 from service.model.records import ATTRIBUTES, DISTANCE, Field, Resource
 
 _QUOTE, _COLON, _COMMA, _NULL = b'":,n'
@@ -117,6 +117,7 @@ def _write_ends(data: _Bytes, kept: NDArray[np.bool_], positions: _Positions, te
 _LINE_END: Final = "\r\n"
 _NULL_CELL: Final = b"null"
 _QUOTED: Final = frozenset('"\r\n')  # besides commas
+_JSON: Final = ("number", "hours")  # attributes whose values are written as they are in JSON
 _FLAGS: Final = {True: "true", False: "false"}
 
 # Decodes a list of records to the values of each member.
@@ -145,7 +146,8 @@ def decoded_lines(
     columns, fields = decoder(resource)(encoded), {field.name: field for field in resource.fields}
     cells = [_distance_cells(metres) if name == DISTANCE else _cells(fields[name], columns[name]) for name in names]
     separators = "".join([fields[name].separator for name in names if name != DISTANCE])
-    if b"\\" in encoded or len(names) == 1 or _QUOTED.intersection(separators):
+    nested = any(name != DISTANCE and fields[name].kind is HOURS for name in names)
+    if nested or b"\\" in encoded or len(names) == 1 or _QUOTED.intersection(separators):
         return _written(zip(*cells, strict=True)).encode()
     # Without an escape in the JSON no text has a quote or a line break, and no separator has: only commas need quotes.
     lines = map(",".join, zip(*map(_quoted, cells), strict=True))
@@ -160,7 +162,7 @@ def _members(resource: Resource) -> tuple[str, ...]:
 def _cells(field: Field, values: Sequence[Any]) -> Sequence[str]:
     if field.is_list:
         return ["" if value is None else field.separator.join(value) for value in values]
-    if field.attribute == "number":
+    if field.attribute in _JSON:
         return ["" if value == _NULL_CELL else value.decode() for value in map(bytes, values)]
     if field.kind is FLAG:
         return [_FLAGS.get(value, "") for value in values]
@@ -199,7 +201,7 @@ def decoder(resource: Resource) -> Decode:
 
 
 def _type(field: Field) -> Any:
-    """Return the type of the value of a field: a number, which has a decimal's digits, stays JSON."""
-    if field.attribute == "number":
+    """Return the type of the value of a field: a number, which has a decimal's digits, and hours stay JSON."""
+    if field.attribute in _JSON:
         return msgspec.Raw
     return list[str] | None if field.is_list else str | bool | None

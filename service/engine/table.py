@@ -14,6 +14,7 @@ from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, least_dense, pack
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
+from service.engine.opening_hours import OpenTimes
 from service.engine.text_index import TextIndex
 from service.model.coordinates import Coordinates
 from service.model.kinds import instant_key
@@ -76,6 +77,7 @@ class Table:
     key        the field that identifies a row
     text       the words of the rows
     locations  where the rows are; None if they have no coordinates
+    hours      when the values of the column of opening hours are open, if there is one
 
     all_rows    sort field -> all rows, in that order
     least_many  the fewest rows whose bitmap is cheaper than their list
@@ -96,10 +98,11 @@ class Table:
         text: TextIndex,
         locations: Locations | None = None,
         lists: Mapping[str, ListTexts] = MappingProxyType({}),
+        hours: OpenTimes | None = None,
     ) -> None:
         self.rows = rows
         self.columns, self.lists = columns, lists
-        self.text, self.locations = text, locations
+        self.text, self.locations, self.hours = text, locations, hours
         self.order_by, self.key = order_by, key
         self.least_many = least_dense(len(self))
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)

@@ -20,6 +20,7 @@ from service.loading.batch_diagnostics import (
     parent_warnings,
 )
 from service.loading.checks import PARENT, CheckedColumn, check_column
+from service.loading.opening_hours import distinct_hours, open_times
 from service.loading.store_warnings import store_warnings
 from service.model.kinds import POSTAL
 from service.model.records import COMPANIES, CREATED_AT, Company, Resource
@@ -219,6 +220,8 @@ class Compiler:
         """
         referenced = None if companies is None else {COMPANIES.identifier: company_texts(companies)}
         table = self._builder.build(referenced, progress)
+        if (field := self.resource.hours) is not None:
+            table.hours = open_times(field.name, distinct_hours(table, field.name))
         if table.locations is not None:
             about = self._file if len(self._files) == 1 else self.resource.name
             for warning in store_warnings(table, table.locations, about):

@@ -86,8 +86,8 @@ def load(  # noqa: PLR0913 - what a data set depends on
 def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED) -> str:
     """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
 
-    It is a digest of the rows in order, of the ranks of the sort field, which rows need not include, and of what is
-    declared of attributes. It is the same on every Python version.
+    It is a digest of the rows in order, of the ranks of the sort field, which rows need not include, of the changes of
+    their clocks, and of what is declared of attributes. It is the same on every Python version.
     """
     digest = sha256(declaration.digest)
     for table in tables:
@@ -96,6 +96,9 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
         column = table.columns[table.order_by]
         digest.update(column.non_null_count.to_bytes(8, "little"))
         digest.update(column.codes.astype("<u4").view(np.uint8).data)
+        if table.hours is not None:
+            digest.update(table.hours.changes.astype("<i8").view(np.uint8).data)
+            digest.update(table.hours.offsets.astype("<i4").view(np.uint8).data)
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from service.model.hours import OpeningHours
-from service.model.kinds import DATE, FLAG, IDENTIFIER, NUMBER, WORDS, Kind
+from service.model.kinds import DATE, FLAG, HOURS, NUMBER, WORDS, Kind
 from service.model.records import (
     ATTRIBUTES,
     COMPANIES,
@@ -49,7 +49,7 @@ _KINDS: Final[Mapping[AttributeKind, tuple[Kind, str, Any]]] = {
     "phone": (WORDS, "a telephone number", str),
     "image": (WORDS, "the URL of an image", _URI),
     "date": (DATE, "a date", _DATE),
-    "hours": (IDENTIFIER, "opening hours", OpeningHours),
+    "hours": (HOURS, "opening hours", OpeningHours),
 }
 _NOT_SEEN_IN_TYPES: Final = ("phone", "image")
 
@@ -80,6 +80,12 @@ class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     stores: tuple[Attribute, ...] = ()
     companies: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if it has opening hours that are not one attribute of stores."""
+        of_stores, of_companies = ([each.kind for each in listed] for listed in (self.stores, self.companies))
+        if of_stores.count("hours") > 1 or "hours" in of_companies:
+            raise ValueError("opening hours are at most one attribute, of stores")
 
     @property
     def digest(self) -> bytes:
@@ -141,7 +147,7 @@ def _type_of(attribute: Attribute) -> Any:
 def field_of(attribute: Attribute) -> Field:
     """Return the field that an attribute is."""
     kind, noun, _ = _KINDS[attribute.kind]
-    filters = attribute.filter and attribute.kind != "hours"
+    filters = attribute.filter and kind is not HOURS
     return Field(
         PREFIX + attribute.name,
         kind,

@@ -5,7 +5,7 @@ The syntax is that of `datetime` in OGC API - Features, section 7.15.4.
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from service.model.kinds import DATE, INSTANT, NUMBER, NUMBER_PATTERN, number_key, parse_instant
@@ -40,13 +40,34 @@ class Form(NamedTuple):
 
 
 def _instant_bounds(text: str) -> Interval | None:
-    """Return an instant, or all of a day. A space before the offset is a `+` that the client did not escape."""
-    time, _, offset = text.rpartition(" ")
-    instant = parse_instant(f"{time}+{offset}" if ":" in time else text)
+    """Return an instant, or all of a day."""
+    instant = parse_instant(_with_plus(text))
     if instant is None:
         return None
     key = instant.astimezone(UTC).isoformat()[:_UTC]
     return Interval(key, f"{text}T23:59:59.999999" if len(text) == _DATE_LENGTH else key)
+
+
+def _with_plus(text: str) -> str:
+    """Return a time with the `+` of its offset, which is a space if the client did not escape it."""
+    time, _, offset = text.rpartition(" ")
+    return f"{time}+{offset}" if ":" in time else text
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MINUTE: Final = timedelta(minutes=1)
+MINUTES: Final = (datetime(2101, 1, 1, tzinfo=UTC) - _EPOCH) // _MINUTE
+
+
+def parse_minute(text: str) -> int:
+    """Return the minute of an instant, counted from 1970 in UTC, less than `MINUTES`. Raises `ValueError`."""
+    text = _with_plus(text.strip())
+    instant = parse_instant(text)
+    if instant is not None and datetime.fromisoformat(text).tzinfo is not None:
+        minute = (instant - _EPOCH) // _MINUTE
+        if 0 <= minute < MINUTES:
+            return minute
+    raise ValueError("expected a date-time with an offset, such as 2026-12-24T10:00:00+01:00")
 
 
 def _date_bounds(text: str) -> Interval | None:

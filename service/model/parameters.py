@@ -17,6 +17,7 @@ from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Fiel
 from service.model.search_parameters import (
     BBOX,
     NEAR,
+    OPEN_AT,
     RADIUS,
     InvalidValue,
     Parameter,
@@ -51,7 +52,11 @@ def file_parameters_of(resource: Resource, ending: str, *, near: bool = True) ->
 
 def _of_selection(resource: Resource) -> tuple[Parameter, ...]:
     place = (NEAR, RADIUS, BBOX) if resource.coordinates else ()
-    return (*map(filter_parameter, resource.filters), *place, words_parameter(resource))
+    return (*_of_values(resource), *place, words_parameter(resource))
+
+
+def _of_values(resource: Resource) -> tuple[Parameter, ...]:
+    return (*map(filter_parameter, resource.filters), *((OPEN_AT,) if resource.hours else ()))
 
 
 def _of_order_and_members(resource: Resource, *, near: bool) -> tuple[Parameter, ...]:
@@ -61,7 +66,7 @@ def _of_order_and_members(resource: Resource, *, near: bool) -> tuple[Parameter,
 def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
     """Return the parameters of a map of a resource, in the order in which their errors are reported."""
     box = msgspec.structs.replace(BBOX, required=True)
-    return (*map(filter_parameter, resource.filters), box, ZOOM, words_parameter(resource))
+    return (*_of_values(resource), box, ZOOM, words_parameter(resource))
 
 
 def filter_parameter(field: Field) -> Parameter:

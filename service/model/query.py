@@ -42,6 +42,7 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
     circle: Circle | None = None
     box: Box | None = None
     terms: tuple[Term, ...] = ()
+    open_at: int | None = None
 
     @property
     def nbytes(self) -> int:
@@ -71,6 +72,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     fields  the members of the rows, in their order; all if unset
     facets  the fields whose values are counted over all matching rows, in their order
     bom     whether a CSV begins with a byte order mark
+    open_at  the minute, counted from 1970 in UTC, in which the rows are open
 
     Members that are unset are not part of its JSON, so that a query without them keeps its entity tag.
     """
@@ -88,12 +90,14 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     fields: tuple[str, ...] | UnsetType = UNSET
     facets: tuple[str, ...] | UnsetType = UNSET
     bom: bool | UnsetType = UNSET
+    open_at: int | UnsetType = UNSET
 
     @property
     def criteria(self) -> Criteria:
         """All conditions that select rows."""
         circle = Circle(self.near, self.radius) if self.near and self.radius else None
-        return Criteria(self.filters, circle, self.bbox or None, self.q or ())
+        open_at = None if self.open_at is UNSET else self.open_at
+        return Criteria(self.filters, circle, self.bbox or None, self.q or (), open_at)
 
     @property
     def descending(self) -> bool:

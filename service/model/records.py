@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
+from service.model.kinds import FLAG, HOURS, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
 def _field(
@@ -106,7 +106,7 @@ class Field(msgspec.Struct, frozen=True):
     @property
     def is_column(self) -> bool:
         """Whether rows are found or sorted by it."""
-        return self.filters or self.sorts
+        return self.filters or self.sorts or self.kind is HOURS
 
     @property
     def has_values(self) -> bool:
@@ -174,6 +174,11 @@ class Resource(msgspec.Struct, frozen=True):
         own = tuple(field.name for field in self.fields if field.served and not field.attribute)
         attributes = tuple(field.name for field in self.attributes)
         return (*own, ATTRIBUTES, *attributes) if attributes else own
+
+    @property
+    def hours(self) -> Field | None:
+        """The attribute that is the opening hours, if there is one."""
+        return next((field for field in self.fields if field.kind is HOURS), None)
 
     @property
     def searched(self) -> tuple[Field, ...]:

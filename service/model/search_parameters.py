@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.coordinates import parse_box, parse_point
+from service.model.intervals import parse_minute
 from service.model.records import COMPANIES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
 
@@ -67,6 +68,14 @@ def _parse_words(value: str) -> tuple[Term, ...] | UnsetType:
     return parse_terms(value) or UNSET
 
 
+OPEN_AT: Final = Parameter(
+    name="open_at",
+    description="A date-time with an offset: stores match that are open in its minute by their hours, and have "
+    "`is_open` true, not those whose hours are unknown. Responses are shared by the requests of a minute.",
+    schema={"type": "string", "format": "date-time"},
+    parse=parse_minute,
+    example="2026-12-24T10:00:00+01:00",
+)
 NEAR: Final = Parameter(
     name="near",
     description="A point, as `latitude,longitude` in decimal degrees. Records have their `distance` from it in metres, "

@@ -16,6 +16,7 @@ from service.model.parameters import (
 from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES
 from service.model.search_parameters import InvalidValue, Parameter
+from tests.declared_attributes import STORES_WITH_HOURS
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, choice, members, names
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
@@ -41,7 +42,20 @@ def test_the_parameters_of_maps_are_in_the_order_of_the_interface() -> None:
     assert [parameter.name for parameter in map_parameters_of(STORES)] == [*filters, "bbox", "zoom", "q"]
 
 
-ALL_PARAMETERS = [*parameters_of(STORES), *parameters_of(COMPANIES), *map_parameters_of(STORES)]
+def test_open_at_is_after_the_filters_where_stores_have_hours() -> None:
+    listed = [parameter.name for parameter in parameters_of(STORES_WITH_HOURS)]
+    plain = [parameter.name for parameter in parameters_of(STORES)]
+    assert listed == [*plain[: plain.index("near")], "open_at", *plain[plain.index("near") :]]
+    assert [parameter.name for parameter in map_parameters_of(STORES_WITH_HOURS)][-4:] == [
+        "open_at",
+        "bbox",
+        "zoom",
+        "q",
+    ]
+    assert "open_at" in {parameter.name for parameter in QueryParser(STORES_WITH_HOURS, of_file="ndjson").parameters}
+
+
+ALL_PARAMETERS = [*parameters_of(STORES_WITH_HOURS), *parameters_of(COMPANIES), *map_parameters_of(STORES)]
 
 
 def test_parameters_are_filters_or_members_of_a_query() -> None:

@@ -9,6 +9,7 @@ from service.model.kinds import IDENTIFIER, WORDS
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import Term
+from tests.declared_attributes import STORES_WITH_HOURS
 
 Pairs = list[tuple[str, str]]
 BELOW_ONE = ("greater_than_equal", "Input should be greater than or equal to 1")
@@ -169,9 +170,10 @@ def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_
         "radius": [("near", "0,0"), ("radius", "1")],
         "bbox": [("bbox", "0,0,1,1")],
         "q": [("q", "x")],
+        "open_at": [("open_at", "1970-01-01T00:00Z")],
     }
     assert {*conditions, *no_condition} == set(Query.__struct_fields__)
-    found = [parse(pairs).criteria for pairs in conditions.values()]
+    found = [parse(pairs, STORES_WITH_HOURS).criteria for pairs in conditions.values()]
     assert all(criteria != ALL_ROWS for criteria in found)
     assert parse([("near", "0,0")]).criteria == ALL_ROWS
 
@@ -285,3 +287,44 @@ def test_companies_have_no_place() -> None:
 def test_the_memory_of_criteria_includes_their_values() -> None:
     assert Criteria((Filter("city", ("x" * 5000,)),)).nbytes > 5000
     assert Criteria(terms=(Term("x" * 5000),)).nbytes > 5000
+
+
+@pytest.mark.parametrize(
+    ("value", "minute"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("2026-12-24T10:00:00+01:00", 29968380),
+        (" 2026-12-24 10:00:59.999999 01:00\t", 29968380),
+        ("2026-12-24T09:00Z", 29968380),
+        ("2026-12-24T04:00:30-05:00", 29968380),
+        ("2100-12-31T23:59:59.9Z", 68899679),
+        ("1969-12-31T23:00:00-01:00", 0),
+    ],
+)
+def test_open_at_is_the_minute_of_an_instant(value: str, minute: int) -> None:
+    assert parse([("open_at", value), ("open_at", "null"), ("open_at", " ")], STORES_WITH_HOURS).open_at == minute
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("now", "2026-12-24", "2026-12-24Z", "2026-12-24T10:00:00", "2026-12-24 10:00", "2026-12-24T10:00:00.5"),
+        *("2026-12-24T10:00:00z", "2026-12-24T24:00Z", "2026-02-30T10:00Z", "2026-12-24T10:00+1:00", "\0"),
+        *("2026-12-24T10:00Z/..", "1969-12-31T23:59:59Z", "2101-01-01T00:00Z", "2100-12-31T23:59-00:01", "1e9"),
+        *("0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00"),
+    ],
+)
+def test_open_at_needs_a_time_with_an_offset_from_1970_to_2100(value: str) -> None:
+    why = "Value error, expected a date-time with an offset, such as 2026-12-24T10:00:00+01:00"
+    assert errors([("open_at", value)], STORES_WITH_HOURS) == [("open_at", "value_error", why)]
+
+
+def test_errors_of_open_at_are_after_those_of_filters_and_before_those_of_places() -> None:
+    given = [("radius", "x"), ("near", "x"), ("open_at", "x"), ("open_at", "2026-12-24T10:00Z"), ("updated_at", "x")]
+    found = errors([*given, ("opened_at", "x")], STORES_WITH_HOURS, strict=True)
+    assert [name for name, *_ in found] == ["updated_at", "open_at", "near", "radius", "opened_at"]
+    assert found[1] == ("open_at", *REPEATED)
+
+
+def test_where_no_hours_are_declared_open_at_is_unknown() -> None:
+    assert errors([("open_at", "2026-12-24T10:00Z")], STORES, strict=True) == [("open_at", *UNKNOWN)]
