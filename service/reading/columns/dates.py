@@ -69,7 +69,12 @@ _DATE_LIKE: Final = re.compile(
     r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
     r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
 )
-_DIGITS: Final = re.compile("(?:19|20)[0-9]{6}")  # other centuries are rather numbers
+# Dates of digits alone; others are rather numbers: before 1900 and from 2100 on, and the time since 1970 before 1973.
+_OF_DIGITS: Final = {
+    "yyyymmdd": re.compile("(?:19|20)[0-9]{6}"),
+    "unix": re.compile("[1-9][0-9]{8}|[1-3][0-9]{9}"),
+    "unix-ms": re.compile("[1-9][0-9]{11}|[1-3][0-9]{12}"),
+}
 _NUMBERS: Final = ("first", "second", "third")
 _YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
 _HALVES: Final = len("am")
@@ -247,9 +252,10 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
     """
     others = [text for text in texts if parse_instant(text) is None]
     standard = (RFC_3339,) if len(others) < len(texts) else ()
-    if others and all(map(_DIGITS.fullmatch, others)):
-        compact = parse_date_format("yyyymmdd")
-        return [("yyyymmdd", *standard)] if all(_is_date(text, compact) for text in others) else []
+    for declared, digits in _OF_DIGITS.items() if others else ():
+        if all(map(digits.fullmatch, others)):
+            parse = parse_date_format(declared)
+            return [(declared, *standard)] if all(_is_date(text, parse) for text in others) else []
     found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
     if not found or len(found) < len(others):
         fitting = [each for each in _OTHERS if all(_is_date(text, parse_date_format(each)) for text in others)]

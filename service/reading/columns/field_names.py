@@ -217,8 +217,8 @@ def _keys(name: str) -> Iterator[str]:
 
 
 def end_of_path(path: str) -> str:
-    """Return the last name in a path: `phones.0` → `phones`."""
-    return next((name for name in reversed(path.split(".")) if not name.isdecimal()), "")
+    """Return the last name in a path: `phones.0` → `phones`, `_id.$oid` → `_id`."""
+    return next((name for name in reversed(path.split(".")) if not (name.isdecimal() or name.startswith("$"))), "")
 
 
 def _key(name: str) -> str:

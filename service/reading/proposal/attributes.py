@@ -20,6 +20,8 @@ from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, 
 _MAX_BYTES: Final = 1024  # more than the texts of a sample have
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
 _TIME: Final = re.compile("[0-9]:[0-9]{2}")
+_TIMES: Final = re.compile("time|date|stamp|created|updated|modified|datum|fecha|zeit", re.IGNORECASE)
+_SINCE_1970: Final = {"unix", "unix-ms"}  # formats that other numbers have, too
 _BITS: Final = {"0", "1"}
 # Texts of these kinds, if all have a sign of it, too.
 _SIGNS: Final[Mapping[AttributeKind, re.Pattern[str]]] = {
@@ -43,7 +45,7 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
         return of_kind("flag")
     if not any(isinstance(cell, bool) for cell in column.values):
         possible = [()] if _fits(column, "date") else prove_formats(column.texts, first)[0]
-        if len(possible) == 1:
+        if len(possible) == 1 and (_SINCE_1970.isdisjoint(possible[0]) or _TIMES.search(column.name)):
             return of_kind("date") | ({"date": one_or_array(possible[0])} if possible[0] else {})
         if all(map(NUMBER.fullmatch, column.texts)) and not _is_code(column.name):
             return _number(column, decimal)

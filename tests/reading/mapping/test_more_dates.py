@@ -40,4 +40,7 @@ def test_a_text_that_is_no_date_is_invalid(declared: str, text: str) -> None:
 def test_formats_with_names_and_offsets_are_proposed() -> None:
     assert possible_formats(["31-Dec-23", "1-Jan-24"]) == [("d-mmm-yy",)]
     assert possible_formats(["2024-05-31T10:00:00+0000"]) == [("yyyy-mm-ddthh:mm:sszz",)]
-    assert possible_formats(["1717149600"]) == []
+    assert possible_formats(["1717149600", "999999999"]) == [("unix",)]
+    assert possible_formats(["1717149600000"]) == [("unix-ms",)]
+    assert possible_formats(["1717149600", "1717149600000"]) == []
+    assert possible_formats(["4165550100", "12345"]) == []

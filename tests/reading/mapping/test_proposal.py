@@ -349,9 +349,39 @@ def test_points_of_databases_are_read_from_json(location: object, entry: tuple[s
     assert entries(text)["sizes"] == '{ from = "sizes", kind = "list", invalid = "null" }'
 
 
+def test_identifiers_and_dates_of_mongodb_are_known_by_their_members() -> None:
+    record = {**RECORD, "_id": {"$oid": "66f"}, "createdAt": {"$date": "2024-05-31T10:00:00Z"}}
+    del record["store_id"]
+    file = nested([record])
+    (store,) = compiled(proposed(file, "x.json"), file).stores
+    assert (store["store_id"], store["created_at"]) == ("66f", "2024-05-31T10:00:00Z")
+
+
 def test_an_object_with_latitude_and_longitude_is_a_location() -> None:
     text = proposed(nested([{**RECORD, "location": {"lon": 10.75, "lat": 59.91}}]), "x.json")
     assert (entries(text)["latitude"], entries(text)["longitude"]) == ('"location.lat"', '"location.lon"')
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "field", "expected"),
+    [
+        ("created", "1717149600", "created_at", "2024-05-31T10:00:00Z"),
+        ("updated_at", "1717149600000", "updated_at", "2024-05-31T10:00:00Z"),
+        ("closed_at", "1117149600", "is_open", False),
+        ("closed_at", "3917149600", "is_open", True),
+    ],
+)
+def test_times_since_1970_are_proposed_for_columns_of_times(
+    column: str, text: str, field: str, expected: object
+) -> None:
+    (store,) = compiled(of_columns(**{column: text}), Records([*RECORD, column], [{**RECORD, column: text}])).stores
+    assert store[field] == expected
+
+
+def test_numbers_like_times_since_1970_are_dates_in_attributes_named_like_times_only() -> None:
+    found = entries(of_columns(timestamp="1717149600", visits="1717149600"))
+    assert found["timestamp"] == '{ from = "timestamp", kind = "date", date = "unix", invalid = "null" }'
+    assert found["visits"] == '{ from = "visits", kind = "number", invalid = "null" }'
 
 
 YES_AND_NO = '{{ from = "{}", values = {{ "{}" = true, "{}" = false }} }}'.format
