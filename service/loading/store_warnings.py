@@ -16,6 +16,7 @@ from service.engine.geography.locations import Locations
 from service.engine.table import Table
 from service.model.coordinates import Box
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE, fold, key_number
+from service.reading.characters import INVISIBLE
 from service.reading.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted, truncate
 
@@ -80,6 +81,8 @@ def store_warnings(stores: Table, locations: Locations, file: str) -> Iterator[D
 
 def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
     coordinates = _coordinates(stores, locations)
+    yield from _alike(stores, stores.key)
+    yield from _alike(stores, "company_id")
     yield from _without_location(stores)
     yield _at_zero(coordinates)
     column, postal_codes = stores.columns["country"], stores.columns["postal_code"]
@@ -89,6 +92,28 @@ def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
         yield from _spellings(stores, codes)
         if country.postal_digits is not None:
             yield _short_codes(rows, postal_codes, country.postal_digits)
+
+
+def _alike(stores: Table, field: str) -> Iterator[_Finding]:
+    """Yield the rows whose identifier differs from another one in case, spaces and invisible characters only."""
+    column = stores.columns[field]
+    keys = _values(column)
+    joined = bytes(keys.data)
+    if joined.isascii() and b" " not in joined and joined in (joined.lower(), joined.upper()):
+        return
+    digests = np.fromiter(map(hash, map(_look, keys)), np.int64, len(keys))  # smaller than texts
+    _, first, groups = np.unique(digests, return_index=True, return_inverse=True)
+    codes = np.flatnonzero(first[groups] != np.arange(len(keys)))
+    rows = merge([column.postings(code) for code in codes.tolist()])
+    if len(rows):
+        other = keys[first[groups[column.codes[rows[0]]]]].decode()
+        what = f"with an identifier that differs from another one, {truncate(other)!r}"
+        yield _Finding("spelling", field, rows, len(stores), f"{what}, in case, spaces or invisible characters only")
+
+
+def _look(key: bytes) -> str | bytes:
+    """Return what identifiers have in common that look alike."""
+    return key.strip().lower() if key.isascii() else fold(INVISIBLE.sub("", key.decode()))
 
 
 def _without_location(stores: Table) -> Iterator[_Finding]:
