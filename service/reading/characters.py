@@ -35,7 +35,7 @@ _BEGINS_TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:[\xc2\xc6\xcb\xe2]|\xc5[\
 _ENTITY: Final = re.compile(r"&(?:amp;)*(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _ENTITY_IN_LINE: Final = re.compile(rb"&#?[a-zA-Z0-9]+;")
 _APOSTROPHES: Final = (b"'", "\u2019".encode())
-_APOSTROPHE: Final = re.compile(r"['\u2019](?=\+?[0-9][0-9 ()./+-]*\Z)")
+_APOSTROPHE: Final = re.compile(r"\A['\u2019](?=\+?[0-9][0-9 ()./+-]*\Z)")
 
 
 def _invisible(text: str) -> str:
@@ -111,11 +111,11 @@ def has_c1(text: str) -> bool:
     return not text.isascii() and any(ord(character) in _C1 for character in text)
 
 
-def needed_repairs(texts: Iterable[str], *, codes: bool = True) -> Iterator[str]:
-    """Yield the repairs that would change one of some texts; `codes` whether they may be numbers with zeros."""
+def needed_repairs(texts: Iterable[str], codes: Iterable[str]) -> Iterator[str]:
+    """Yield the repairs that would change one of some texts, or of `codes`, which may be numbers with zeros."""
     changed = [text for text in texts if not (text.isascii() and text.isalnum())]
     for name, repair in REPAIRS.items():
-        if (codes or name != "apostrophe") and any(repair(text) != text for text in changed):
+        if any(repair(text) != text for text in (codes if name == "apostrophe" else changed)):
             yield name
 
 

@@ -42,7 +42,7 @@ def test_a_wrong_character_has_a_warning_and_is_repaired(tmp_path: Path, wrong: 
     loaded = load_files(tmp_path, mended)
     assert not loaded.report.warnings
     assert repaired in [json.loads(row[:-1])[field] for row in rows(loaded)]
-    assert repair in set(needed_repairs([text]))
+    assert repair in set(needed_repairs([text], [text]))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_no_text_that_was_read_in_another_encoding_is_missed_in_a_column(encodin
 
 
 def test_a_replaced_character_cannot_be_repaired() -> None:
-    assert list(needed_repairs(["Caf\ufffd"])) == []
+    assert list(needed_repairs(["Caf\ufffd"], [])) == []
     issue = check_characters("Caf\ufffd", is_identifier=False, is_code=False)
     assert issue is not None
     assert issue.code == "damaged"

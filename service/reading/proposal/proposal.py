@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
 import msgspec
 
 from service.model.attributes import MOST
-from service.model.kinds import INSTANT, NUMBER
+from service.model.kinds import INSTANT, NUMBER, WORDS
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
 from service.reading.characters import Cleaning, has_c1, needed_repairs
@@ -37,6 +37,7 @@ _MAX_SHOWN: Final = 50  # columns without names, characters of a long one
 NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
+_WORDS: Final = {field.name for field in STORES.fields if field.kind is WORDS} - {"phone_number"}
 _NAN: Final = "NaN"
 _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
@@ -138,8 +139,10 @@ def propose_mapping(
     own = entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
     declared = {**options, **_proposed_options(first, made | own)}
     decimal = "," if "decimal" in declared else "."
-    texts = [text for column in first.columns.values() for text in column.texts]
-    repairs = [name for name in needed_repairs(texts, codes=False) if name not in options.get("repair", "")]
+    words = {column for field in _WORDS & (made | own).keys() for column in (made | own)[field].columns}
+    texts = {name: column.texts for name, column in first.columns.items()}
+    codes = chain(*(texts[name] for name in texts if name not in words))
+    repairs = [name for name in needed_repairs(chain(*texts.values()), codes) if name not in options.get("repair", "")]
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],

@@ -1,5 +1,6 @@
 """Proposed mappings: they load, they give the records that are meant, and ask what the records do not show."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -382,6 +383,21 @@ def test_numbers_like_times_since_1970_are_dates_in_attributes_named_like_times_
     found = entries(of_columns(timestamp="1717149600", visits="1717149600"))
     assert found["timestamp"] == '{ from = "timestamp", kind = "date", date = "unix", invalid = "null" }'
     assert found["visits"] == '{ from = "visits", kind = "number", invalid = "null" }'
+
+
+@pytest.mark.parametrize(
+    ("cells", "repairs"),
+    [
+        ({"zip": "'02108"}, ["apostrophe"]),
+        ({"note": "'02108"}, ["apostrophe"]),
+        ({"name": "'76"}, []),
+        ({"zip": "Route d'66"}, []),
+        ({"name": "A &amp; B", "phone": "\u2019030 1", "note": "a\u200b"}, ["entities", "invisible", "apostrophe"]),
+    ],
+)
+def test_repairs_are_proposed_where_the_records_need_them(cells: dict[str, str], repairs: list[str]) -> None:
+    found = entries(of_columns(**cells)).get("repair", "[]").partition("  #")[0]
+    assert json.loads(found) == repairs
 
 
 YES_AND_NO = '{{ from = "{}", values = {{ "{}" = true, "{}" = false }} }}'.format
