@@ -38,6 +38,16 @@ Attributes = Mapping[str, Sequence[Attribute]]
 STORES_WITH_HOURS: Final = schema_of(Declaration((DeclaredAttribute("opening_hours", "hours"),))).stores
 NONE: Final[Attributes] = MappingProxyType({"stores": (), "companies": ()})
 
+
+def _hours(zone: str, week: str, exception: str = "", title: str = "") -> str:
+    """Return opening hours as they are served: a day, opens and closes of each interval, an exception with its date."""
+    hours = [dict(zip(("day", "opens", "closes"), each.split(), strict=True)) for each in week.split(", ") if each]
+    date, *times = exception.split() or [""]
+    dates = {"valid_from": date, "valid_through": date, **dict(zip(("opens", "closes"), times, strict=False))}
+    exceptions = [{**dates, **({"title": title} if title else {})}] if date else []
+    return orjson.dumps({"timezone": zone, "hours": hours, "exception_hours": exceptions}).decode()
+
+
 VALUES: Final[Mapping[str, Sequence[str]]] = {
     "text": [
         *("Toronto", "TORONTO", "Örebro", "Straße", "STRASSE", "東京", "New York", "new\u00a0york", "7.50"),
@@ -51,6 +61,14 @@ VALUES: Final[Mapping[str, Sequence[str]]] = {
     "phone": ["+49 (30) 123-456", "030/123456;7", "1-800-FLOWERS 12345", "+49 (30) 123-456 ext. 7"],
     "image": ["https://a.example/a.png", "HTTPS://A.example/a.png", "https://b.example/ä?q=1,2"],
     "date": ["2019-02-01", "2020-12-31", "0001-01-01", "2021-05-06"],
+    "hours": [
+        _hours("Europe/Berlin", "sunday 02:00 03:00, monday 09:00 18:00"),
+        _hours("Europe/Berlin", "saturday 20:00 02:30", "2026-10-25"),
+        _hours("America/New_York", "saturday 00:00 23:59, sunday 01:00 01:30", "2026-11-02 18:00 02:00", 'Ä, "x"'),
+        _hours("Africa/Casablanca", "saturday 20:00 02:30", "2026-03-22 09:00 12:00"),
+        _hours("Australia/Lord_Howe", "sunday 01:30 02:15"),
+        _hours("Asia/Kolkata", ""),
+    ],
 }
 
 
@@ -80,6 +98,7 @@ DECLARED: Final = attributes(
         mail      email   f
         fax       phone   f
         photo     image   f
+        opening   hours   -
     """,
     companies="""
         logo      url     f
@@ -94,7 +113,13 @@ FORMS: Final[Mapping[str, Form]] = {
     "flag": oracle.flag,
     "number": oracle.number,
     "date": str.strip,
+    "hours": str,
 }
+
+
+def hours_of(listed: Sequence[Attribute]) -> str:
+    """Return the name of the attribute that is the opening hours, "" if there is none."""
+    return next((each.name for each in listed if each.kind == "hours"), "")
 
 
 def with_fields(collection: Collection, listed: Sequence[Attribute]) -> Collection:
@@ -106,6 +131,7 @@ def with_fields(collection: Collection, listed: Sequence[Attribute]) -> Collecti
         facets=[*collection.facets, *filters],
         searched=[*collection.searched, *(each.name for each in listed if each.searched)],
         lists=[each.name for each in listed if each.kind == "list"],
+        hours=hours_of(listed),
     )
 
 
@@ -119,7 +145,8 @@ def mapping(declared: Attributes) -> str:
             uses = f"filter = {str(each.filters).lower()}, search = {str(each.searched).lower()}"
             uses = uses if each.kind in ("text", "list") else uses.partition(",")[0]
             label = f', label = "{each.label}"' if each.label else ""
-            lines.append(f'{each.name.removeprefix(PREFIX)} = {{ kind = "{each.kind}", {uses}{separator}{label} }}')
+            uses = "" if each.kind == "hours" else f", {uses}"
+            lines.append(f'{each.name.removeprefix(PREFIX)} = {{ kind = "{each.kind}"{uses}{separator}{label} }}')
     return "\n".join(lines)
 
 

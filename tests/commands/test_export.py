@@ -33,6 +33,7 @@ def described(tmp_path: Path) -> Path:
 
 
 INSTANTS: Final = ("created_at", "updated_at")
+HOURS = "attributes.opening"
 # The name of a file, options, and the target with the same bytes.
 FILES: Final = (
     ("stores.csv", (), "/stores.csv"),
@@ -78,9 +79,10 @@ def in_utc(text: str | None) -> datetime | None:
 
 
 def typed(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its date-times in UTC, and its dates, as values of these types."""
+    """Return a record with its date-times in UTC, its dates as values of these types, and its hours as a text."""
+    hours = {name: each and orjson.dumps(each).decode() for name, each in record.items() if name == HOURS}
     dates = {name: each and date.fromisoformat(each) for name, each in record.items() if name == "attributes.opened"}
-    return record | {name: in_utc(record[name]) for name in INSTANTS if name in record} | dates
+    return record | {name: in_utc(record[name]) for name in INSTANTS if name in record} | dates | hours
 
 
 def test_parquet_has_the_records_of_the_lines_with_dates_and_times_in_utc_and_numbers(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tests.composition.configurations import KEY, LOW_RATE_KEY
+from tests.composition.questions import OPEN_AT
 from tests.composition.request import HTTP_1_0, Request, Sent
 from tests.composition.target import PathKind
 from tests.declared_attributes import PREFIX
@@ -12,6 +13,7 @@ from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
 _MOST_IGNORED: Final = 8
+_TIMES: Final = {"created_at": "times", "updated_at": "times", OPEN_AT: OPEN_AT}
 _MAP: Final = "/clusters"
 # Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
@@ -34,7 +36,7 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 422)), 1),
     "304 with filters of attributes": 0.3,
     **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
-    **dict.fromkeys(("200 with times", "304 with times"), 0.1),
+    **dict.fromkeys(("200 with times", "304 with times", "200 with open_at", "304 with open_at"), 0.1),
     "documents 200": 0.5,
     "documents 304": 0.2,
     **dict.fromkeys(
@@ -83,8 +85,7 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield "problem details"
     if ignored := reply.headers.get("X-Ignored-Parameters"):
         yield "many ignored parameters" if ignored.count(",") == _MOST_IGNORED - 1 else "ignored parameters"
-    if {"created_at", "updated_at"} & {name for name, _ in request.target.question.pairs}:
-        yield f"{reply.status} with times"
+    yield from {f"{reply.status} with {_TIMES[name]}" for name, _ in request.target.question.pairs if name in _TIMES}
     if PREFIX in str(request.target.names):
         yield f"{reply.status} with filters of attributes{', ignored' if PREFIX in (ignored or '') else ''}"
     if "Preference-Applied" in reply.headers:

@@ -13,8 +13,8 @@ import msgspec
 from service.baking.baked_file import write_baked
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_datasets import RandomDataset, loaded, random_dataset
-from tests.composition.questions import Pair, Question
-from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes
+from tests.composition.questions import OPEN_AT, Pair, Question
+from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes, hours_of
 from tests.engine import oracle
 from tests.engine.oracle import Form, Record
 from tests.fastapi_model.raw_client import RawAnswer, send_to_model
@@ -98,6 +98,12 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
         listed = self.attributes["companies" if resource.startswith("/companies") else "stores"]
         return {each.name: FORMS[each.kind] for each in listed if each.filters}
 
+    def knows(self, resource: str, name: str) -> bool:
+        """Return whether a parameter that some data sets have is one of this."""
+        if name == OPEN_AT:
+            return bool(hours_of(self.attributes["stores"]))
+        return name in self.filters(resource) or not name.startswith(PREFIX)
+
     @property
     def described(self) -> Described:
         """The names of attributes that the OpenAPI document has to have, with the labels of members."""
@@ -107,13 +113,13 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
 
     def meant(self, question: Question) -> Question:
         """Return what a question asks of this data set: unknown filters are nothing, equal values are one."""
-        if not any(PREFIX in name + value for name, value in question.pairs):
+        if not any(PREFIX in name + value or name == OPEN_AT for name, value in question.pairs):
             return question
         known, pairs = self.filters(question.resource), set[Pair]()
         for name, value in question.pairs:
             if name == "fields" and "attributes" in value.split(","):
                 pairs.add((name, ",".join(part for part in value.split(",") if not part.startswith(PREFIX))))
-            elif name in known or not name.startswith(PREFIX):
+            elif self.knows(question.resource, name):
                 pairs.add((name, _meaning(known[name], name, value) if name in known else value))
         return Question(question.resource, question.path, tuple(sorted(pairs)))
 

@@ -25,7 +25,7 @@ from tests.composition.expected import (
 )
 from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, base, links
-from tests.composition.questions import RESOURCES
+from tests.composition.questions import OPEN_AT, RESOURCES
 from tests.composition.random_requests import ACCEPTS, BROWSER, OF_GEO_JSON, PREFERENCES
 from tests.composition.request import HTTP_1_1, Request, Sent
 from tests.composition.target import PathKind
@@ -93,7 +93,7 @@ class Case(msgspec.Struct, frozen=True):
 
     def _plain(self, accept: str) -> RawAnswer:
         target = self.request.target
-        unknown = target.noisy or any(name.startswith(PREFIX) for name in target.names)
+        unknown = target.noisy or any(name.startswith((PREFIX, OPEN_AT)) for name in target.names)
         as_written = target.invalid or accept or (unknown and self.strict)
         query = target.query if as_written else target.question.query
         return self.edition.plain(target.question.path, query, self.strict, accept)
@@ -203,9 +203,8 @@ def _variant(case: Case) -> Expected:
         return error(412, problem=case.problem, fields={_VERSION: None})
     modified = None if edition.modified is None else formatdate(edition.modified, usegmt=True)
     fields = {"Cache-Control": "private, no-cache", _VERSION: edition.version, "Last-Modified": modified}
-    filters = edition.filters(target.question.resource)
-    parameters = RESOURCES.get(target.question.resource, ())
-    known = [name for name in parameters if name in filters or not name.startswith(PREFIX)]
+    resource = target.question.resource
+    known = [name for name in RESOURCES.get(resource, ()) if edition.knows(resource, name)]
     fields[_IGNORED] = ignored(target.names, known) or None
     if status == 304:
         fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}

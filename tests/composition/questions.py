@@ -15,6 +15,7 @@ from tests.engine import oracle
 from tests.engine.oracle import Collection, Form
 from tests.engine.random_records import INTERVALS, VALUES
 
+OPEN_AT: Final = "open_at"
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.
 Values = Mapping[str, Sequence[str]]
@@ -58,6 +59,15 @@ _WORDS: Final[Values] = {
     "wifi ": ("wifi ", "WIFI "),
     "\u6771\u4eac": ("\u6771\u4eac", " \u6771\u4eac"),
 }
+# Around changes of the clocks of those stores, and their exceptions.
+_OPEN_AT: Final[Values] = {
+    "": ("", "null"),
+    "2026-03-29T01:00:00Z": ("2026-03-29T01:00:00Z", "2026-03-29 03:00 02:00", " 2026-03-29T01:00:59.9+00:00"),
+    "2026-10-25T00:30Z": ("2026-10-25T00:30Z", "2026-10-25T02:30:10+02:00"),
+    "2026-10-25T01:29Z": ("2026-10-25T01:29Z", "2026-10-25 02:29:00 01:00"),
+    "2026-11-01T04:30Z": ("2026-11-01T04:30Z",),
+    "2026-11-03T06:59Z": ("2026-11-03T06:59Z", "2026-11-03T01:59:59-05:00"),
+}
 _MARKS: Final[Values] = {"false": ("false", "0", "", "null", "No"), "true": ("true", "1", "on", "YES")}
 _ZOOM: Final[Values] = {"": ("",), "0": ("0", "+0"), "3": ("3", " 03", "3.0"), "9": ("9",), "22": ("22", "2_2")}
 _MOST_NAMES: Final = 3
@@ -96,7 +106,7 @@ def _list(collection: Collection) -> Mapping[str, Values]:
     distance, named = [_DISTANCE] if collection.located else [], _attributes(collection)
     return {
         **_filters(collection),
-        **(_PLACES if collection.located else {}),
+        **({OPEN_AT: _OPEN_AT, **_PLACES} if collection.located else {}),
         "q": _WORDS,
         **PAGING,
         "sort_by": {field: (field,) for field in [*fields, *named, *distance]},
@@ -125,7 +135,7 @@ def _file(collection: Collection, *, of_csv: bool = False) -> Mapping[str, Value
 
 def _map() -> Mapping[str, Values]:
     collection = oracle.STORES
-    return {**_filters(collection), "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
+    return {**_filters(collection), OPEN_AT: _OPEN_AT, "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
 
 
 # The path of a record, by the field that identifies it.
@@ -146,7 +156,7 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
 _WEIGHTS: Final = dict.fromkeys(RESOURCES, 1) | {"/stores": 5, "/companies": 4, "/clusters": 4}
 # Resource -> parameters that must be given: another value than the first.
 _REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom")}
-_SEARCH: Final = (*_PLACES, "zoom", "q")
+_SEARCH: Final = (OPEN_AT, *_PLACES, "zoom", "q")
 ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES, "bom")
 
 

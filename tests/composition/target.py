@@ -18,6 +18,7 @@ NOISE: Final[Sequence[Pair]] = (
     *(("created_at", ""), ("updated_at", "null"), ("updated_since", "2024-01-01"), ("created[gte]", "2024-01-01")),
     *(("attributes.services", ""), ("attributes.note", "null"), ("attributes.x", "1"), ("attributes", "1")),
     *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null"), ("bom", "")),
+    ("open_at", " "),
 )
 # Pairs that are invalid for one of the lists at least.
 INVALID: Final[Sequence[Pair]] = (
@@ -28,6 +29,7 @@ INVALID: Final[Sequence[Pair]] = (
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
     *(("sort_by", "attributes.services"), ("fields", "attributes.x")),
     *(("updated_at", "yesterday"), ("created_at", "2024-01-01/2023-01-01"), ("bbox", "181,0,0,1")),
+    *(("open_at", "now"), ("open_at", "2026-03-29T01:00:00")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"

@@ -1,5 +1,6 @@
 """The oracle: a naive scan of plain records, written from the interface alone, that the engine must equal."""
 
+import json
 import math
 import re
 import unicodedata
@@ -11,6 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
+from tests.engine import hours_oracle
 from tests.engine.great_circle import Point, distance
 from tests.engine.search_oracle import matches
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members, names as names_of
@@ -85,13 +87,29 @@ def _end(form: Form, text: str, is_last: bool) -> Any:  # noqa: FBT001 - one of 
             raise ValueError
         return end
     if form is instant:
-        text = re.sub(r"(:.*) (\d\d:\d\d)$", r"\1+\2", text)
+        text = _with_plus(text)
     if not _INSTANT.fullmatch(text) or (form is not instant and len(text) != 10):
         raise ValueError
     moment = instant(text).astimezone(UTC)
     if form is not instant:
         return text
     return moment.replace(hour=23, minute=59, second=59, microsecond=999999) if is_last and len(text) == 10 else moment
+
+
+def _with_plus(text: str) -> str:
+    return re.sub(r"(:.*) (\d\d:\d\d)$", r"\1+\2", text)
+
+
+def open_at(value: str) -> datetime:
+    """Return the instant of `open_at`, without its seconds. Raises ValueError with the reason."""
+    text = _with_plus(value.strip())
+    try:
+        moment = datetime.fromisoformat(text if _INSTANT.fullmatch(text) else "")
+        if moment.tzinfo and 1970 <= moment.astimezone(UTC).year <= 2100:
+            return moment.astimezone(UTC).replace(second=0, microsecond=0)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError("expected a date-time with an offset, such as 2026-12-24T10:00:00+01:00")
 
 
 def is_within(ends: tuple[Any, Any], value: Any) -> bool:
@@ -106,6 +124,7 @@ class Collection(NamedTuple):
     searched  the fields whose words are searched
     located   whether records have coordinates
     lists     the fields whose values are several texts, one on each line
+    hours     the field that is the opening hours, as JSON; "" if there is none
     """
 
     identifier: str
@@ -116,6 +135,7 @@ class Collection(NamedTuple):
     searched: Sequence[str]
     located: bool = False
     lists: Sequence[str] = ()
+    hours: str = ""
 
     def keys(self, name: str, value: str | None) -> Mapping[Any, str]:
         """Return the texts of a value, by what they match as: of equal ones the first."""
@@ -173,6 +193,7 @@ def answer(collection: Collection, records: Sequence[Record], pairs: Pairs, owne
     found = [record for record in records if all(_matches(collection, record, name, pairs) for name in values)]
     found = [record for record in found if _is_inside(collection, record, pairs)]
     found = [record for record in found if _has_words(collection, record, pairs, owners or {})]
+    found = [record for record in found if _is_open(collection, record, pairs)]
     facets = {name: _facet(collection, records, found, name) for name in names(pairs, "facets", collection.facets)}
     members = names(pairs, "fields", [*collection.members, *(["distance"] if near else [])])
     field = values.get("sort_by", "distance" if near else "created_at")
@@ -199,6 +220,7 @@ def clusters(
     found = [record for record in records if all(_matches(stores, record, name, pairs) for name in dict(pairs))]
     found = [record for record in found if _is_inside(stores, record, pairs)]
     found = [record for record in found if _has_words(stores, record, pairs, owners or {})]
+    found = [record for record in found if _is_open(stores, record, pairs)]
     cells: dict[tuple[int, int], list[tuple[Record, Point]]] = {}
     for record in found:
         if (point := located(record)) is not None:
@@ -284,6 +306,17 @@ def is_in_box(point: Point, box: Sequence[float]) -> bool:
     west, south, east, north = box
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
     return between and south <= latitude <= north
+
+
+def _is_open(collection: Collection, record: Record, pairs: Pairs) -> bool:
+    """Return whether a store is open at the time of a query, if it has any; not if its hours are unknown."""
+    time = _given(pairs, "open_at")
+    if not time or not collection.hours:
+        return True
+    hours = record[collection.hours]
+    return (
+        hours is not None and flag(record["is_open"] or "") and hours_oracle.is_open(json.loads(hours), open_at(time))
+    )
 
 
 def _has_words(collection: Collection, record: Record, pairs: Pairs, owners: Owners) -> bool:

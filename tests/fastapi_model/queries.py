@@ -27,6 +27,10 @@ _ONCE: Final = {
     "radius": ["1", "1e5", " 6000000", "+1.2e7", "1e308", "1e-0005", "0.1e+0007", "", " "],
     "zoom": ["0", "3", "+9", " 22 ", "2_2", "7.0", "", "null"],
     "bom": ["true", "no", "1", "", "null"],
+    "open_at": [
+        *("2026-03-29T01:00:00Z", "2026-03-29T02:30+01:00", " 2026-03-29 03:00 02:00", "2026-10-25T00:30:59.9Z"),
+        *("2026-10-25T01:29Z", "2026-11-01T05:00Z", "2026-11-02T06:30:00-05:00", "2026-10-03T15:15Z", "", "null"),
+    ],
     "bbox": ["-180,-90,180,90", "-79.4,-90,43.7 , 90", "170,-90,-79,90", "5,5,5,5", "null"],
     "q": [
         *("toronto", "tor", "new yor", "orebro", "strasse ", "東", "東京", "m5v2t6", "m5v 2t6", "!!", "", "\u3000"),
@@ -63,7 +67,7 @@ _LISTS: Final = {
 _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}.items() for value in held]
 
 _WITH_POINT: Final = (
-    *("radius", "bbox", "q", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open"),
+    *("radius", "bbox", "q", "open_at", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open"),
     *_ATTRIBUTES,
 )
 
@@ -124,6 +128,7 @@ _ODD: Final = [
         "2024",
     ],
     *["2020-12-31/2019-02-01", "2020-02-30/", "../nan", "1e1000/", "2024-01-01T00:00:00.1234567/", "9" * 400 + "/"],
+    *["2026-03-29T01:00:00", "2026-03-29 01:00", "2026-03-29Z", "1969-12-31T23:59Z", "2101-01-01T00:00+00:01"],
     "é" * 600,
     " ".join("abcdefghijklmnopq"),
     " ".join("abcdefghijklmnop") + "\u3000",
@@ -198,7 +203,7 @@ def of_maps() -> st.SearchStrategy[bytes]:
     box = st.sampled_from([*_ONCE["bbox"], "0,1,0,-1", "x"]).map(lambda value: ("bbox", value))
     zoom = st.one_of(st.sampled_from(_ONCE["zoom"]), st.integers(-1, 23).map(str), integers())
     others = st.sampled_from(
-        [pair for pair in _SOUND if pair[0] in (*oracle.STORES.filters, *_ATTRIBUTES, "q", "limit")]
+        [pair for pair in _SOUND if pair[0] in (*oracle.STORES.filters, *_ATTRIBUTES, "open_at", "q", "limit")]
     )
     pairs = st.tuples(box, zoom.map(lambda value: ("zoom", value)), st.lists(others, max_size=2))
     return pairs.flatmap(lambda drawn: _encoded([*drawn[:2], *drawn[2]]))

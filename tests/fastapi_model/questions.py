@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from tests.declared_attributes import PREFIX, Attribute
+from tests.declared_attributes import PREFIX, Attribute, hours_of
 from tests.engine import oracle
 from tests.engine.search_oracle import tokens
 from tests.interface_fields import STORE_FIELDS, Fields, members, names
@@ -104,6 +104,12 @@ def in_form(form: oracle.Form) -> Any:
     return Annotated[list[Annotated[str, AfterValidator(valid)]], BeforeValidator(wanted)]
 
 
+def open_at(text: str) -> str:
+    """Return a valid time at which stores are open."""
+    oracle.open_at(text)
+    return text
+
+
 def search(text: str) -> str:
     """Return a valid search."""
     if len(text) > 256 or len(tokens(text)) > 16:
@@ -139,6 +145,7 @@ Zoom = Annotated[
     BeforeValidator(present),
     BeforeValidator(wanted),
 ]
+OpenAt = Annotated[list[Annotated[str, AfterValidator(open_at)]], BeforeValidator(once), BeforeValidator(wanted)]
 Search = Annotated[list[Annotated[str, AfterValidator(search)]], BeforeValidator(once), BeforeValidator(wanted)]
 
 
@@ -200,6 +207,8 @@ def question_of(fields: Fields, attributes: Sequence[Attribute], kind: str, *, n
         for place, each in enumerate(attributes)
         if each.filters
     }
+    if hours_of(attributes):
+        parameters["open_at"] = (OpenAt, [])
     is_located = fields is STORE_FIELDS
     if kind == "map":
         parameters |= _MAP | _SEARCH
@@ -232,6 +241,7 @@ def _choices(choices: Sequence[str], before: Callable[[list[str]], list[str]], m
     return Annotated[list[choice], Field(max_length=most), BeforeValidator(before)]
 
 
+OpeningHours: Final = create_model("OpeningHours")
 _TYPES: Final[Mapping[str, Any]] = {
     "text": str,
     "number": float,
@@ -241,6 +251,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "email": Annotated[str, Field(json_schema_extra={"format": "email"})],
     "phone": str,
     "date": date,
+    "hours": OpeningHours,
 }
 
 

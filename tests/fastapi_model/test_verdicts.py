@@ -155,7 +155,7 @@ async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_mod
             wanted = question_of(fields[resource], listed, kind).names()
             assert [each["name"] for each in described if each["in"] == "query"] == wanted
         name = {"stores": "StoreAttributes", "companies": "CompanyAttributes"}[resource]
-        schema = typed(name, listed).model_json_schema()
+        schema = typed(name, listed).model_json_schema(ref_template="#/components/schemas/{model}")
         types = schema["properties"].items()
         shown = ("anyOf", "x-kind", "x-label")
         of_members = {each: {key: type_of[key] for key in shown if key in type_of} for each, type_of in types}
