@@ -20,7 +20,7 @@ import orjson
 from click.testing import CliRunner, Result
 
 from service import __version__
-from service.baking.baked_file import FORMAT
+from service.baking.layout import FORMAT
 from service.commands import main
 from tests.warm import AUTHORITY, Warm
 

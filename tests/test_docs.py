@@ -641,10 +641,10 @@ FIGURES: Final = {
         A format has up to {reading.columns.dates._MAX_LENGTH} characters
         a list up to {reading.mapping.entries._MAX_FORMATS} formats""",
     "docs/baked.md": """
-        of another format than `{baking.baked_file.FORMAT}`
+        of another format than `{baking.layout.FORMAT}`
         at least {baking.baked_file._LEAST_NUMBERED:,} numbers""",
     "docs/operating.md": """
-        (`{baking.baked_file.FORMAT}`)
+        (`{baking.layout.FORMAT}`)
         a line every {server.log._LOG_SECONDS:g} seconds
         blocks for {server.workers._HUNG_SECONDS} seconds""",
     "docs/running.md": """

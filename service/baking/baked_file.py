@@ -17,7 +17,7 @@ from service import __version__
 from service.background import Progress, silent
 from service.baking.arrays import Numbers, Structure
 from service.baking.characters import Characters, UnicodeTables
-from service.baking.layout import PACKED, Array, DamagedFile, map_file, unpack_file, write_file
+from service.baking.layout import FORMAT, PACKED, Array, DamagedFile, map_file, unpack_file, write_file
 from service.baking.tables import MappedTable, table_arrays
 from service.dataset import Dataset, Rejected, Totals
 from service.files import Signature, check_regular
@@ -26,7 +26,6 @@ from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, STORES
 from service.texts import truncate
 
-FORMAT: Final = "store-directory 7"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 # Parts of columns that are 0, 1, 2, …, if they are long, are stored once: each is the beginning of this array.
 _NUMBERS: Final = "numbers"

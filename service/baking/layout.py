@@ -16,11 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from service.background import Progress, silent
 from service.files import (
@@ -34,14 +32,24 @@ from service.files import (
 )
 from service.texts import printable
 
-Array = NDArray[Any]
+if TYPE_CHECKING:  # the compiler is started before NumPy is imported
+    from numpy.typing import NDArray
+
+FORMAT: Final = "store-directory 7"
+Array: TypeAlias = "NDArray[Any]"
 Checksums = Mapping[str, int]  # array -> its CRC-32
 
+# NumPy's names of the types, and the sizes of their items.
 _DTYPES: Final = {
-    name: np.dtype(f"<{name.lower()[0]}{int(name[1:]) // 8}")
-    for name in ("U8", "U16", "U32", "U64", "I32", "I64", "F64")
+    "U8": ("|u1", 1),
+    "U16": ("<u2", 2),
+    "U32": ("<u4", 4),
+    "U64": ("<u8", 8),
+    "I32": ("<i4", 4),
+    "I64": ("<i8", 8),
+    "F64": ("<f8", 8),
 }
-_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+_NAMES: Final = {dtype: name for name, (dtype, _) in _DTYPES.items()}
 _METADATA: Final = "__metadata__"
 _CHECKSUM: Final = "crc32:"
 _HEADER_CHECKSUM: Final = "header_crc32"
@@ -117,7 +125,7 @@ def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str], checksums:
     entries: dict[str, object] = {_METADATA: dict(sorted({**metadata, **texts}.items()))}
     offset = 0
     for name, array in arrays.items():
-        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (offset, offset + array.nbytes))
+        entries[name] = _Entry(_NAMES[array.dtype.str], array.shape, (offset, offset + array.nbytes))
         offset += array.nbytes
     entries[_HEADER_CHECKSUM] = _Entry("U8", (4,), (offset, offset + 4))
     text = msgspec.json.encode(entries)
@@ -242,8 +250,8 @@ def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
     offset = 0
     for name, entry in entries.items():
         (start, stop), (items,) = entry.data_offsets, entry.shape
-        dtype = _DTYPES.get(entry.dtype)
-        if dtype is None or start != offset or items < 0 or stop - start != items * dtype.itemsize:
+        _, size = _DTYPES.get(entry.dtype, ("", 0))
+        if not size or start != offset or items < 0 or stop - start != items * size:
             raise DamagedFile(f"the header is damaged at the array {name}")
         if stop > length:
             raise DamagedFile("the file is truncated")
@@ -254,9 +262,11 @@ def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
 
 def _arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
     """Return the arrays that entries describe, on the same buffer. Raises `DamagedFile` if one is not aligned."""
+    import numpy as np  # noqa: PLC0415 - see above
+
     arrays = {}
     for name, entry in entries.items():
-        arrays[name] = np.frombuffer(data[slice(*entry.data_offsets)], _DTYPES[entry.dtype])
+        arrays[name] = np.frombuffer(data[slice(*entry.data_offsets)], _DTYPES[entry.dtype][0])
         if not arrays[name].flags.aligned:
             raise DamagedFile(f"the array {name} is not aligned")
     return arrays

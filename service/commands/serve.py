@@ -18,7 +18,7 @@ from service import __version__
 from service.access.api_key import is_mistyped, new_key, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
-from service.baking.baked_file import FORMAT
+from service.baking.layout import FORMAT
 from service.commands import ENVIRONMENT_PREFIX
 from service.commands.errors import data_errors, dataset_error
 from service.commands.keys import key_file_error

@@ -53,6 +53,8 @@ class RowTimes(SortedStrings):
     Rows are numbered by them, so that they need no array.
     """
 
+    samples = 256  # to read one takes several times as long
+
     def __init__(self, rows: StringArray, column: Column) -> None:
         self._rows, self._starts = rows, column.starts[:-1].data
 

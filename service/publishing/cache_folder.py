@@ -16,7 +16,6 @@ from typing import Final
 
 from platformdirs import user_cache_path
 
-from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile
 from service.files import temporary_files
 from service.publishing.source import Fetched
@@ -176,6 +175,8 @@ class LastGoodCopy:
 
 def _load(copy: Path, to: Path, modified: float) -> Fetched | None:
     """Link a copy to a path; None if it has just been removed. Raises `DamagedFile`."""
+    from service.baking.baked_file import read_baked  # noqa: PLC0415 - only what is remote has copies
+
     to.unlink(missing_ok=True)
     try:
         fingerprint = bytes.fromhex(copy.name.split(".")[1]).decode()

@@ -17,8 +17,7 @@ import msgspec
 
 from service import __version__
 from service.background import Progress, module_command
-from service.baking.baked_file import FORMAT, read_baked
-from service.baking.layout import PACKED, DamagedFile, NotBaked, copy_file, unpack_file
+from service.baking.layout import FORMAT, PACKED, DamagedFile, NotBaked, copy_file, unpack_file
 from service.dataset import Dataset, Rejected, Rejection
 from service.files import Signature, atomic_write, check_regular
 from service.publishing.source import (
@@ -250,6 +249,8 @@ class BakedFileSource(LocalSource):
 
         Raises DamagedFile, OSError.
         """
+        from service.baking.baked_file import read_baked  # noqa: PLC0415 - the compiler needs no NumPy in this process
+
         since, signature = time_ns(), Signature.of(os.fstat(file.fileno()))
         known = self._verified.has(signature)
         if self._in_place:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from service.baking.baked_file import load_baked
 from service.dataset import Dataset, Rejected
 from service.model.attributes import NO_ATTRIBUTES
 from service.publishing.publisher import Publisher
@@ -102,6 +101,8 @@ class SnapshotHolder:
             self._record(publication)
         if publication.generation in (0, self.generation):
             return  # 0 as well if someone removed the folder
+        from service.baking.baked_file import load_baked  # noqa: PLC0415 - imported while the data is fetched
+
         try:
             file, signature = workspace.file(publication), publication.signature  # which the publisher has verified
             dataset = await asyncio.to_thread(load_baked, file, checked=True, signature=signature)

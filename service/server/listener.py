@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 from service.files import locked_folder
-from service.settings import HIGHEST_PORT
-from service.web.connections.limits import Limits
+from service.settings import HIGHEST_PORT, MAX_CONNECTIONS
 
 # Wildcard addresses: what they are, and the address at which the machine itself reaches them.
 _WILDCARDS: Final = {"0.0.0.0": ("all IPv4 addresses", "127.0.0.1"), "::": ("all addresses", "::1")}
@@ -223,11 +222,11 @@ class TooFewDescriptors(Exception):
 def raise_descriptor_limit(connections: int | None) -> int:
     """Raise the soft limit of this process and its workers as far as needed; return the maximum of connections.
 
-    The default is that of `Limits`, or less if the hard limit requires it. Raises `TooFewDescriptors`.
+    The default is `MAX_CONNECTIONS`, or less if the hard limit requires it. Raises `TooFewDescriptors`.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     room = _descriptors(hard) - min(_RESERVE, _descriptors(hard) // 2)
-    most = max(1, min(Limits().connections, room)) if connections is None else connections
+    most = max(1, min(MAX_CONNECTIONS, room)) if connections is None else connections
     if connections is not None and connections > room:
         raise TooFewDescriptors(f"a process can have at most {room:,} (ulimit -Hn allows {hard:,} descriptors)")
     needed = min(most + _RESERVE, _descriptors(hard))

@@ -23,9 +23,7 @@ from service.server.console import ServiceManager, StartupMessage
 from service.server.listener import Listener
 from service.server.log import access_log, shown_progress
 from service.settings import Settings
-from service.web.connections.limits import Limits
 from service.web.pipeline.access_log import WriteEntry, encode_lines
-from service.web.pipeline.auth import api_key_authentication, no_authentication
 
 if TYPE_CHECKING:
     from service.web.site import Site
@@ -143,7 +141,8 @@ def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) ->
 
 
 async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | None) -> "Site":
-    await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
+    await asyncio.to_thread(import_web)  # 0.3 s, while the data is fetched
+    from service.web.pipeline.auth import api_key_authentication, no_authentication  # noqa: PLC0415 - see above
     from service.web.site import make_site  # noqa: PLC0415 - see above
 
     authenticate = no_authentication if setup.settings.no_auth else api_key_authentication(setup.keyring)
@@ -154,6 +153,7 @@ async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | Non
 @asynccontextmanager
 async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
+    from service.web.connections.limits import Limits  # noqa: PLC0415 - see above
     from service.web.site import open_site  # noqa: PLC0415 - see above
 
     connections = setup.settings.max_connections
@@ -169,7 +169,8 @@ async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: L
 
 def import_web() -> None:
     """Import the modules that serving needs."""
-    import service.web.site  # noqa: F401, PLC0415 - fetching the data starts before it
+    import service.baking.baked_file  # noqa: PLC0415 - fetching the data starts before it
+    import service.web.site  # noqa: F401, PLC0415 - as above
 
 
 async def _serve(setup: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) -> None:

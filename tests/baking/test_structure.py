@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from service import __version__
-from service.baking.baked_file import FORMAT
-from service.baking.layout import Array, BakedContent, map_file, write_file
+from service.baking.layout import FORMAT, Array, BakedContent, map_file, write_file
 from tests.baking.random_datasets import small_file
 from tests.baking.test_damage import refusal
 from tests.thoroughness import some_of
@@ -31,7 +30,7 @@ class Crafted:
         self._file, self._content = folder / "crafted.baked", content
 
     def refusal(
-        self, *, arrays: Mapping[str, Array | None] | None = None, texts: Mapping[str, str | None] | None = None
+        self, *, arrays: "Mapping[str, Array | None] | None" = None, texts: Mapping[str, str | None] | None = None
     ) -> str:
         """Return why a file is refused whose arrays and texts are those of a valid one, except these."""
         made = {**self._content.arrays, **(arrays or {})}

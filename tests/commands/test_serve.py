@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from service import __version__
-from service.baking.baked_file import FORMAT
+from service.baking.layout import FORMAT
 from service.commands.options import SETTINGS
 from service.settings import SECTIONS
 from tests.baking.random_datasets import baked_file

@@ -8,12 +8,11 @@ from typing import Any, BinaryIO
 import pytest
 
 from service.background import silent
-from service.baking import layout as file_copy
+from service.baking import baked_file, layout as file_copy
 from service.baking.baked_file import load_baked, read_baked
 from service.baking.tables import MappedTable
 from service.dataset import Dataset, Rejected, Safeguards
 from service.files import Signature
-from service.publishing import local_source as baked_file_source
 from service.publishing.local_source import BakedFileSource, VerifiedFiles
 from service.publishing.source import Check, Fetched, InPlace, Unavailable
 from service.reading.formats.file_format import FORMATS
@@ -210,7 +209,7 @@ def test_a_file_that_changes_while_it_is_verified_is_not_listed(
         return read_baked(path, **options)
 
     touched: list[Path] = []
-    monkeypatch.setattr(baked_file_source, "read_baked", touch_and_read)
+    monkeypatch.setattr(baked_file, "read_baked", touch_and_read)
     fetched = fetch(file, to, how=how)  # if in place again, once it does not change
     assert fetched is not None
     assert len(list((to.parent / "verified").glob("*"))) == (how == IN_PLACE)
@@ -229,5 +228,5 @@ def test_a_known_file_that_changes_while_it_is_copied_is_copied_again(
 
     damaged: list[Path] = []
     assert fetch(file, to) is not None
-    monkeypatch.setattr(baked_file_source, "read_baked", damage_and_read)
+    monkeypatch.setattr(baked_file, "read_baked", damage_and_read)
     assert "damaged" in str(rejected(file, to))

@@ -9,7 +9,7 @@ from tests.program import SECONDS, environment
 
 pytestmark = pytest.mark.process
 
-SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop"}
+SLOW = {"aiohttp", "gunicorn", "numpy", "prometheus_client", "redis", "rich", "uvloop"}
 SERVE = """
 import sys
 from service.publishing.snapshot import SnapshotHolder
@@ -44,7 +44,7 @@ def imported(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("command", "needed"),
-    [("sample", set()), ("check", {"numpy"}), ("serve", {"numpy", "uvloop"})],
+    [("sample", set()), ("check", {"numpy"}), ("serve", {"uvloop"})],
 )
 def test_a_command_imports_only_the_slow_modules_that_it_needs(command: str, needed: set[str]) -> None:
     assert imported(command, "--help") & SLOW == needed

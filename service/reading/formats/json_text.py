@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 from typing import Final, TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
 from service.reading.batch import BATCH_SIZE
@@ -59,6 +58,8 @@ _VALUES: Final = msgspec.json.Decoder(Raw)
 
 def check_depth(values: Iterable[Raw | FileBytes]) -> None:
     """Raise RecursionError if a JSON value is nested deeper than `MAX_JSON_DEPTH`."""
+    import numpy as np  # noqa: PLC0415 - the process that serves starts the compiler before it needs it
+
     for text in (bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH):  # one copy at a time
         if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
             steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
@@ -319,5 +320,7 @@ class _LineFinder:
 
 
 def _address(view: FileBytes | Raw) -> int:
+    import numpy as np  # noqa: PLC0415 - as above
+
     address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
     return address

@@ -19,7 +19,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.registry import Collector
 
 from service import __version__
-from service.baking.baked_file import FORMAT
+from service.baking.layout import FORMAT
 from service.model.operation import Operation
 from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.publishing.workspace import Moment, Reload

@@ -5,7 +5,7 @@ import pytest
 from yarl import URL
 
 from service import __version__
-from service.baking.baked_file import FORMAT
+from service.baking.layout import FORMAT
 from tests.web.live import HEADERS, Client, ask
 
 NEAR = "near=43.65,-79.38"
