@@ -283,6 +283,18 @@ def _check_numbering(name: str, table: Table) -> None:
         raise DamagedFile(f"the rows of {name} are not in the default order")
 
 
+def check_hours(stored: OpenTimes, built: OpenTimes) -> None:
+    """Check that opening hours are those that are built of the records, whatever the changes of the clocks of today.
+
+    Raises `DamagedFile`.
+    """
+    name = f"{stored.field}/times"
+    expected = dict(_OPEN_TIMES.arrays(name, built))
+    for part, array in _OPEN_TIMES.arrays(name, stored):
+        if not part.endswith(("/changes", "/offsets")) and not np.array_equal(array, expected[part]):
+            raise DamagedFile(f"{part} are not those of the records")
+
+
 def check_projection(resource: Resource, table: Table) -> None:
     """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
     if (locations := table.locations) is None:

@@ -9,11 +9,13 @@ import click
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
-from service.baking.tables import check_projection
+from service.baking.tables import check_hours, check_projection
 from service.commands.errors import data_errors
 from service.commands.options import DATA, SETTINGS, TARGET, Target, check_target, local_file, make_settings
 from service.dataset import Rejected
+from service.engine.table import Table
 from service.loading.dataset import accept, dataset_version, load, notes
+from service.loading.opening_hours import distinct_hours, open_times
 from service.model.records import COMPANIES, STORES
 from service.server.log import shown_progress
 from service.spool import Spools
@@ -85,10 +87,20 @@ def verify(file: Path) -> None:
         for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
             check_identifiers(resource, table)
             check_projection(resource, table)
+        _check_hours(dataset.stores)
     except Rejected as rejected:
         raise click.ClickException(str(rejected)) from rejected
     except DamagedFile as damage:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
-    if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
+    if dataset_version((dataset.stores, dataset.companies), dataset.schema.declaration) != dataset.version:
         raise click.ClickException(f"{file}: the records do not match version {dataset.version}; bake it again")
     click.echo(f"{file}: valid, {dataset}, version {dataset.version}")
+
+
+def _check_hours(table: Table) -> None:
+    if table.hours is None:
+        return
+    try:
+        check_hours(table.hours, open_times(table.hours.field, distinct_hours(table, table.hours.field)))
+    except (ValueError, KeyError):  # no hours, or a zone that is unknown
+        raise DamagedFile(f"the hours in {table.hours.field} are invalid") from None

@@ -15,6 +15,8 @@ import pytest
 from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
 from service.dataset import Totals
+from tests.baking.random_datasets import random_dataset
+from tests.declared_attributes import DECLARED
 from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, start_error, usage
 
@@ -248,6 +250,49 @@ def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path)
     assert failed(run_here("verify", file)) == (
         f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
     )
+
+
+def test_verify_accepts_attributes_and_opening_hours(tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
+    assert run_here("bake", data, file).returncode == 0
+    assert run_here("verify", file).stdout.startswith(f"{file}: valid, ")
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "why"),
+    [
+        ("attributes.opening/times/week/lengths", "3c00", "3b00", "{}/times/week/lengths are not those of the records"),
+        ("rows/data", b"02:00".hex(), b"42:00".hex(), "the hours in {} are invalid"),
+        ("rows/data", b"America".hex(), b"Armoric".hex(), "the hours in {} are invalid"),
+    ],
+)
+def test_verify_rejects_opening_hours_that_are_not_those_of_the_records(
+    tmp_path: Path, part: str, old: str, new: str, why: str
+) -> None:
+    file = tmp_path / "set.baked"
+    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
+    assert run_here("bake", data, file).returncode == 0
+    content, name = map_file(file), f"stores/{part}"
+    array: Array = content.arrays[name]
+    other = np.frombuffer(bytes.fromhex(array.tobytes().hex().replace(old, new, 1)), array.dtype)
+    write_file(file, {**content.arrays, name: other}, content.metadata)
+    load_baked(file)
+    assert failed(run_here("verify", file)) == f"Error: {file}: {why.format('attributes.opening')}; bake it again"
+
+
+def test_a_baked_file_whose_hours_are_no_object_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
+    assert run_here("bake", data, file).returncode == 0
+    content = map_file(file)
+    rows = content.arrays["stores/rows/data"].tobytes()
+    other = re.sub(
+        rb'"opening":\{.*?\]\}', lambda match: b'"opening":' + b"[]".ljust(len(match[0]) - 10), rows, count=1
+    )
+    assert len(other) == len(rows) != sum(map(int.__eq__, rows, other))
+    write_file(file, {**content.arrays, "stores/rows/data": np.frombuffer(other, np.uint8)}, content.metadata)
+    assert "is not a record: Expected `object | null`" in failed(run_here("verify", file))
 
 
 def test_the_memory_is_a_size_with_a_unit(folder: Path, tmp_path: Path) -> None:

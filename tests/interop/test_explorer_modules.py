@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from random import Random
 from typing import Any, Final, get_args
 
 import orjson
@@ -12,11 +13,13 @@ from service.model.attributes import Attribute, AttributeKind, Declaration, sche
 from service.publishing.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
+from tests.engine.hours_oracle import is_open, random_hours, random_instant
 from tests.interop.software import TOOLS, found
 from tests.web.live import DEFAULTS
 
 pytestmark = pytest.mark.process
 
+PLAIN_ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")
 WEB = Path(__file__).parents[2] / "service" / "web"
 OPTIONS = {
     "checkJs": True,
@@ -54,13 +57,24 @@ def test_the_types_of_the_modules_fit(served: Path) -> None:
     compiler = TOOLS / "node_modules" / ".bin" / "tsc"
     if not compiler.exists():
         pytest.fail("there is no tsc: run `make interop`, which installs it", pytrace=False)
-    config = {"compilerOptions": OPTIONS, "files": ["explorer/page.js"]}
+    config = {"compilerOptions": OPTIONS, "files": ["explorer/page.js", "explorer/hours.js"]}
     (served / "tsconfig.json").write_bytes(orjson.dumps(config))
     succeed(served, compiler, "-p", served)
 
 
 def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
     pass_in_node(served, "words.test.mjs")
+
+
+def test_opening_hours_are_shown_as_the_service_finds_them(served: Path) -> None:
+    random, cases = Random(1), list[dict[str, Any]]()
+    while len(cases) < 400:
+        instant = random_instant(random)
+        value = random_hours(random, instant)
+        if value["timezone"] in PLAIN_ZONES and instant.year in range(2007, 2030):  # as all zone data has them
+            cases.append({"value": value, "instant": instant.isoformat(), "isOpen": is_open(value, instant)})
+    (served / "hours.json").write_bytes(orjson.dumps(cases))
+    pass_in_node(served, "hours.test.mjs")
 
 
 def test_attributes_are_read_from_the_openapi_document(served: Path) -> None:
