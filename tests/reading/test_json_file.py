@@ -65,6 +65,16 @@ def test_a_path_is_a_name_or_names_and_indexes_at_its_dots(value: object, path: 
     assert column(value, path) == cell
 
 
+def test_a_path_means_the_same_in_each_record_whatever_the_others_have() -> None:
+    values = [{"a": {"b": 1}}, {"a": "x"}, {"a": [{"b": 2}]}, {}, {"a": None}, {"a.b": 3}, {"a.b": 4, "a": {"b": 5}}]
+    (batch,) = JsonFile(as_json(values)).batches(["a.b", "a.0.b", f"a{'.b' * 60}"])
+    assert list(batch.columns.values()) == [
+        ["1", None, None, None, None, "3", "4"],
+        [None, None, "2", None, None, None, None],
+        [None] * len(values),
+    ]
+
+
 def test_the_names_are_the_paths_of_the_first_records_in_order_of_appearance() -> None:
     first = {"z": 1, "a": {"y": None, "b": {}, "c": [{"d": 1, "e": []}, {"f": 1}]}}
     found: list[object] = [first, 5, {"z": 1, "g": [[1]], "a": "text"}, *[{}] * BATCH_SIZE, {"late": 1}]

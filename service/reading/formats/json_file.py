@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from itertools import compress, repeat
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
@@ -30,12 +30,14 @@ MAX_PATHS: Final = 1_000  # that are listed of a file; records with identifiers 
 MAX_DEPTH: Final = 8  # of the listed paths
 _ABSENT: Final = Raw(b"null")  # no other null is this object
 _ARRAYS: Final = msgspec.json.Decoder(list[Raw])
+_PARENT: Final = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
+_PARENTS: Final = msgspec.json.Decoder(list[dict[str, Raw] | list[Raw] | None])
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, Raw])
 _CELL: Final = msgspec.json.Decoder(str | bool | None)
 _CELLS: Final = msgspec.json.Decoder(list[str | bool | None])
 INDEX: Final = re.compile(r"[0-9]{1,9}")
+_NO_INDEX: Final = 10**9
 _UNDECLARABLE: Final = re.compile(r'["\\\x00-\x1f]')  # msgspec does not accept these in the name of a member
-_Members: TypeAlias = Mapping[str, Sequence[Raw]]
 
 
 def column(values: Sequence[Raw]) -> Sequence[Cell]:
@@ -146,7 +148,7 @@ class RecordDecoder:
         columns = zip(*map(astuple, records), strict=True) if records else repeat(())
         self._members = dict(zip(self._names, columns, strict=False))
         return {
-            path: self._members[path] if path in self._texts else column(_values(path, self._members))
+            path: self._members[path] if path in self._texts else column(_values(path, self._members.__getitem__))
             for path in self._paths
         }
 
@@ -159,14 +161,39 @@ class RecordDecoder:
                 yield UnusedName(name, self._unused[name], sum(has_name))
 
 
-def _values(path: str, members: _Members) -> Sequence[Raw]:
-    nested = [(members[head], path[len(head) + 1 :]) for head in heads(path)]
-    if not nested:
-        return members[path]
-    return [
-        value if value is not _ABSENT else _first((column[index], rest) for column, rest in nested)
-        for index, value in enumerate(members[path])
-    ]
+def _values(path: str, member: Callable[[str], Sequence[Raw]]) -> Sequence[Raw]:
+    """Return the values at a path in some objects, of which `member` returns the members of a name."""
+    found = [direct] if _is_present(direct := member(path)) else []
+    parents = ((member(head), path[len(head) + 1 :]) for head in heads(path))
+    found += [_values_at(values, rest) for values, rest in parents if _is_present(values)]
+    if len(found) <= 1:
+        return found[0] if found else direct
+    return [next((value for value in values if value is not _ABSENT), _ABSENT) for values in zip(*found, strict=True)]
+
+
+def _is_present(values: Sequence[Raw]) -> bool:
+    return any(value is not _ABSENT for value in values)
+
+
+def _values_at(values: Sequence[Raw], path: str) -> Sequence[Raw]:
+    """Return the values at a path in some JSON values."""
+    try:
+        parents = _PARENTS.decode(b"[" + b",".join(values) + b"]")
+    except ValidationError:
+        parents = [_PARENT.decode(value) if bytes(memoryview(value)[:1]) in (b"[", b"{") else None for value in values]
+
+    def member(name: str) -> Sequence[Raw]:
+        index = int(name) if INDEX.fullmatch(name) else _NO_INDEX
+        return [
+            each.get(name, _ABSENT)
+            if isinstance(each, dict)
+            else each[index]
+            if each is not None and index < len(each)
+            else _ABSENT
+            for each in parents
+        ]
+
+    return _values(path, member)
 
 
 def paths_of(values: Iterable[JsonValue]) -> list[str]:
@@ -190,25 +217,6 @@ def _beginnings(paths: Iterable[str]) -> list[str]:
 def heads(path: str) -> list[str]:
     """Return the names that a path may begin with, other than the whole path: `a.b.c` → `a`, `a.b`."""
     return [path[: found.start()] for found in re.finditer(r"\.", path)]
-
-
-def _first(candidates: Iterable[tuple[Raw, str]]) -> Raw:
-    return next((found for value, rest in candidates if (found := _value_at(value, rest)) is not _ABSENT), _ABSENT)
-
-
-def _value_at(value: Raw, path: str) -> Raw:
-    """Return the value at a path in a JSON value."""
-    match bytes(memoryview(value)[:1]):
-        case b"[":
-            index, _, rest = path.partition(".")
-            elements = _ARRAYS.decode(value)
-            found = elements[int(index)] if INDEX.fullmatch(index) and int(index) < len(elements) else _ABSENT
-            return _value_at(found, rest) if rest else found
-        case b"{":
-            members = _OBJECTS.decode(value)
-            candidates = ((members[head], path[len(head) + 1 :]) for head in heads(path) if head in members)
-            return members[path] if path in members else _first(candidates)
-    return _ABSENT
 
 
 def _are_declarable(names: Iterable[str]) -> bool:

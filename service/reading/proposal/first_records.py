@@ -142,8 +142,9 @@ class _MemberFinder:
         """Look for other members in a batch."""
         self.found |= dict.fromkeys(each.name for each in batch.unused if each.name not in self._known)
         for name, cells in batch.columns.items():
-            for text in (cell.text for cell in cells if isinstance(cell, WrongType)):
-                shape = name, _shape(msgspec.json.decode(text))
+            texts = [cell.text for cell in cells if isinstance(cell, WrongType)]
+            for value, text in zip(msgspec.json.decode(f"[{','.join(texts)}]"), texts, strict=True):
+                shape = name, _shape(value)
                 if shape not in self._shapes and len(self._shapes) < _MAX_SHAPES:
                     self._shapes.add(shape)
                     member = msgspec.json.encode({name: msgspec.Raw(text.encode())})
@@ -154,7 +155,9 @@ def _shape(value: object) -> object:
     """Return the names in a JSON value."""
     if isinstance(value, list):
         return ("0", _shape(value[0])) if value else None
-    return tuple((name, _shape(each)) for name, each in value.items()) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    return (*value, *[(name, _shape(each)) for name, each in value.items() if each.__class__ in (dict, list)])
 
 
 def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:
