@@ -21,8 +21,8 @@ def test_each_has_a_test_and_a_section_that_says_what_to_do() -> None:
     tested = (ROOT / "deploy" / "prometheus" / "alerts.test.yml").read_text("utf-8")
     # Before its time it is quiet, after that it fires.
     assert sorted(re.findall(r"alertname: (\w+)", tested)) == sorted(2 * ALERTS)
-    runbooks = re.findall(r"runbook: (\S+)#(\S+)", RULES)
+    runbooks = re.findall(r"runbook_url: https://docs.example/(\S+)\.html#(\S+)", RULES)
     assert len(runbooks) == len(ALERTS)
     for page, anchor in runbooks:
-        headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+        headings = re.findall(r"^#+ (.*)$", (ROOT / f"{page}.md").read_text("utf-8"), re.MULTILINE)
         assert anchor in {heading.lower().replace(" ", "-") for heading in headings}

@@ -13,8 +13,9 @@ from service.files import is_locked, try_lock
 
 SLOT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
-# State of the living worker: the generation that it serves, its open connections, and its PID. Then its counters.
-_GENERATION, _CONNECTIONS, _PID, _FIRST_COUNT = range(4)
+# State of the living worker: the generation that it serves, its open connections, its requests in flight, and its PID.
+# Then its counters.
+_GENERATION, _CONNECTIONS, _IN_FLIGHT, _PID, _FIRST_COUNT = range(5)
 # A check whether a slot is free locks it for a moment, so claiming one is retried.
 _ATTEMPTS: Final = 20
 _RETRY_SECONDS: Final = 0.01
@@ -53,6 +54,14 @@ class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def open_connections(self) -> int:
         """Return the number of open connections of the living workers."""
         return sum(numbers[_CONNECTIONS] for numbers in self.living().values())
+
+    def count_in_flight(self, change: int) -> None:
+        """Add 1 for a request whose answer is not made at once, -1 when it is made, or its body has ended."""
+        self.numbers[_IN_FLIGHT] += change
+
+    def requests_in_flight(self) -> int:
+        """Return the number of requests in flight of the living workers."""
+        return sum(numbers[_IN_FLIGHT] for numbers in self.living().values())
 
     def processes(self) -> dict[str, int]:
         """Return the PIDs of the run: of each living worker by its number, and of their parent as `parent`."""
@@ -100,7 +109,7 @@ class WorkerSlots:
     def _slot(self, descriptor: int) -> WorkerSlot:
         numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
         slot = WorkerSlot(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
-        numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
+        numbers[_GENERATION] = numbers[_CONNECTIONS] = numbers[_IN_FLIGHT] = 0
         numbers[_PID] = os.getpid()
         return slot
 

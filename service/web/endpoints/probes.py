@@ -160,6 +160,11 @@ _OF_PROCESS: Final[tuple[tuple[str, str, Callable[[SnapshotHolder], float]], ...
         lambda held: _timestamp(held.confirmed_at),
     ),
     (
+        "confirmed_age_seconds",
+        "How long ago that was, by this machine's clock.",
+        lambda held: time() - _timestamp(held.confirmed_at),
+    ),
+    (
         "reload_timestamp_seconds",
         "When the last reload was attempted.",
         lambda held: _timestamp(held.last_reload.at if held.last_reload else None),

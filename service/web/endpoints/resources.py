@@ -183,7 +183,8 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
 def _json_page(table: Table, query: Query, raw: str) -> Answer:
     found = page(table, query)
     body = wrap(opening(query, found.total_count), found.rows, found.facets)
-    return Answer(body, headers=link_lines(page_link_base(raw), query, found.total_count))
+    lines = link_lines(page_link_base(raw), query, found.total_count)
+    return Answer(body, headers=lines, found_nothing=not found.total_count and query.q is not UNSET)
 
 
 def _feature_page(table: Table, query: Query, raw: str, base: str) -> Answer:
@@ -191,7 +192,8 @@ def _feature_page(table: Table, query: Query, raw: str, base: str) -> Answer:
     found = feature_page(table, query)
     links = [PageLink(href, rel, GEO_JSON) for rel, href in page_links(base, query, found.total_count)]
     body = wrap(page_opening(found.total_count, found.count, links), found.rows, found.facets)
-    return Answer(body, headers=link_lines(page_link_base(raw), query, found.total_count))
+    lines = link_lines(page_link_base(raw), query, found.total_count)
+    return Answer(body, headers=lines, found_nothing=not found.total_count and query.q is not UNSET)
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from aiohttp import hdrs
+from msgspec import UNSET
 
 from service.background import background_threads
 from service.dataset import Dataset
@@ -52,7 +53,9 @@ def _file(resource: Resource, table: Table, query: Query, file_name: str, write:
         hdrs.CONTENT_DISPOSITION: f'attachment; filename="{file_name}"',
         hdrs.ACCEPT_RANGES: "none",
     }
-    return Answer((), headers=header_lines(fields), stream=Stream(write(resource, table, query, order), nbytes))
+    stream = Stream(write(resource, table, query, order), nbytes)
+    found_nothing = not order.total and query.q is not UNSET
+    return Answer((), headers=header_lines(fields), stream=stream, found_nothing=found_nothing)
 
 
 # The ending of the name of a file -> what it is, its media type, and what returns the type of its body.

@@ -67,6 +67,8 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
     head     the bytes that the heads of all its responses begin with, once there was one
+
+    found_nothing  whether it answers a search for words that no record has
     """
 
     pieces: Sequence[bytes | memoryview]
@@ -76,6 +78,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary: str = ""
     stream: Stream | None = None
     head: bytes = b""
+    found_nothing: bool = False
 
     @property
     def length(self) -> int:

@@ -96,13 +96,16 @@ class App:
         return partial(self._later, exchange, answer, started)
 
     async def _later(self, exchange: Exchange, waiting: Deferred[Answer], started: float) -> Response:
+        self.traffic.began()
         try:
             answer = await waiting()
         except asyncio.CancelledError:
-            self._ended(exchange, Answer((), status=ABANDONED), started)
+            self._observer.answered(exchange, Answer((), status=ABANDONED), perf_counter() - started)
             raise
         except Exception as error:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             return self._failed(exchange, error, started)
+        finally:
+            self.traffic.ended()
         return self._respond(exchange, answer, started)
 
     def _failed(self, exchange: Exchange, error: Exception, started: float) -> Response:
@@ -143,6 +146,7 @@ class App:
         if answer.stream is None or exchange.method == hdrs.METH_HEAD:
             self._observer.answered(exchange, answer, seconds)
         else:
+            self.traffic.began()
             answer.stream.ended = partial(self._ended, exchange, answer, started)
         cors = self._cors.lines(answer.vary, fields.origin)
         headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
@@ -154,7 +158,8 @@ class App:
         return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
 
     def _ended(self, exchange: Exchange, answer: Answer, started: float) -> None:
-        """Record an answer when its stream or its request has ended."""
+        """Record an answer when its stream has ended."""
+        self.traffic.ended()
         self._observer.answered(exchange, answer, perf_counter() - started)
 
     def _answer(

@@ -58,7 +58,13 @@ UNMATCHED: Final = "unmatched"
 ABANDONED: Final = 499
 _STATUSES: Final = (*(status.value for status in HTTPStatus), ABANDONED)
 _STATUS_INDEX: Final = {status: index for index, status in enumerate(_STATUSES)}
-_BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+# The class of a status, as a label: of informational ones there are none.
+_CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
+_BUCKETS: Final = (
+    *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0),
+)
+_WIDTH_OF_CLASS: Final = len(_BUCKETS) + 1
 _NANOSECONDS: Final = 1e9
 
 
@@ -68,8 +74,10 @@ class Counters(Collector):
     They are an array of int64 in the worker's slot. All workers use the same layout, so each can sum those of all:
 
         requests   by method, route and status
-        buckets    by route and bucket of the duration, the last without a bound
-        durations  sum by route, in nanoseconds
+        buckets    by route, class of the status and bucket of the duration, the last without a bound
+        durations  sum by route and class, in nanoseconds
+        bytes      of bodies, by route
+        empty      searches that found nothing, by route
         events     by event
     """
 
@@ -79,26 +87,39 @@ class Counters(Collector):
         self._counts, self._slot = slot.counts, slot
         per_method = len(routes) * len(_STATUSES)
         self._of_method = {method: index * per_method for index, method in enumerate(_METHODS)}
-        self._requests, width = len(_METHODS) * per_method, len(_BUCKETS) + 1
+        self._requests, width = len(_METHODS) * per_method, len(_CLASSES) * _WIDTH_OF_CLASS
         durations = self._requests + len(routes) * width
-        # Of each route, where its requests begin among those of a method, its buckets, and where its duration is.
+        self._bytes = durations + len(routes) * len(_CLASSES)
+        # Of each route, where its requests begin among those of a method, its buckets and durations, and its bytes.
         self._of_route = {
-            route: (index * len(_STATUSES), self._requests + index * width, durations + index)
+            route: (
+                index * len(_STATUSES),
+                self._requests + index * width,
+                durations + index * len(_CLASSES),
+                self._bytes + index,
+            )
             for index, route in enumerate(routes)
         }
-        events = durations + len(routes)
+        self._empty = self._bytes + len(routes)
+        events = self._empty + len(routes)
         self._events = {event: events + index for index, event in enumerate(Event)}
         self.length = events + len(Event)
 
-    def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        """Count a request and its duration, if that is known."""
+    def observe(self, method: str, route: str, status: int, seconds: float | None, length: int) -> None:
+        """Count a request, the bytes of the body that was sent, and the duration, if that is known."""
         counts, of_method = self._counts, self._of_method
-        requests, buckets, duration = self._of_route[route]
+        requests, buckets, durations, sent = self._of_route[route]
         counts[of_method[method if method in of_method else _OTHER] + requests + _STATUS_INDEX[status]] += 1
+        counts[sent] += length
         if seconds is None:
             return
-        counts[buckets + bisect_left(_BUCKETS, seconds)] += 1
-        counts[duration] += int(seconds * _NANOSECONDS)
+        of_class = status // 100 - 2
+        counts[buckets + of_class * _WIDTH_OF_CLASS + bisect_left(_BUCKETS, seconds)] += 1
+        counts[durations + of_class] += int(seconds * _NANOSECONDS)
+
+    def found_nothing(self, route: str) -> None:
+        """Count a search that found nothing."""
+        self._counts[self._of_route[route][-1] + len(self._routes)] += 1
 
     def count(self, event: Event) -> None:
         """Count an event."""
@@ -112,12 +133,29 @@ class Counters(Collector):
         """Count a connection as no longer open."""
         self._slot.count_connection(-1)
 
+    def began(self) -> None:
+        """Count a request as in flight: its answer is not made at once."""
+        self._slot.count_in_flight(1)
+
+    def ended(self) -> None:
+        """Count it as no longer in flight."""
+        self._slot.count_in_flight(-1)
+
     def collect(self) -> Iterator[Metric]:
         """Yield the sums of all workers."""
         counts = np.sum([np.frombuffer(each, np.int64, self.length) for each in self._slot.all_counts()], axis=0)
         yield from (self._request_metric(counts), self._duration_metric(counts), *self._event_metrics(counts))
-        connections = self._slot.open_connections()
+        yield self._by_route(
+            "http_response_bytes", "Bytes of the bodies sent, by route.", counts[self._bytes :]
+        )
+        yield self._by_route("empty_searches", "Searches that found nothing, by route.", counts[self._empty :])
+        connections, in_flight = self._slot.open_connections(), self._slot.requests_in_flight()
         yield GaugeMetricFamily("store_directory_http_connections_open", "Open connections.", connections)
+        yield GaugeMetricFamily(
+            "store_directory_http_requests_in_flight",
+            "Requests that wait for a thread or a store of rate limits, or whose file is being sent.",
+            in_flight,
+        )
 
     def _request_metric(self, counts: NDArray[Any]) -> Metric:
         requests = CounterMetricFamily(
@@ -133,15 +171,23 @@ class Counters(Collector):
 
     def _duration_metric(self, counts: NDArray[Any]) -> Metric:
         seconds = HistogramMetricFamily(
-            "store_directory_http_request_duration_seconds", "Time to compose a response.", labels=["route"]
+            "store_directory_http_request_duration_seconds", "Time to compose a response.", labels=["route", "status"]
         )
-        for route in self._routes:
-            _, start, duration = self._of_route[route]
-            cumulative = list(accumulate(counts[start : start + len(_BUCKETS) + 1].tolist()))
-            if cumulative[-1]:
-                buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
-                seconds.add_metric([route], buckets, int(counts[duration]) / _NANOSECONDS)
+        for route, (_, start, duration, _) in self._of_route.items():
+            for index, of_class in enumerate(_CLASSES):
+                first = start + index * _WIDTH_OF_CLASS
+                cumulative = list(accumulate(counts[first : first + _WIDTH_OF_CLASS].tolist()))
+                if cumulative[-1]:
+                    buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
+                    seconds.add_metric([route, of_class], buckets, int(counts[duration + index]) / _NANOSECONDS)
         return seconds
+
+    def _by_route(self, name: str, documentation: str, counts: NDArray[Any]) -> Metric:
+        family = CounterMetricFamily(f"store_directory_{name}", documentation, labels=["route"])
+        for route, number in zip(self._routes, counts[: len(self._routes)].tolist(), strict=True):
+            if number:
+                family.add_metric([route], number)
+        return family
 
     def _event_metrics(self, counts: NDArray[Any]) -> Iterator[Metric]:
         for name, events in groupby(Event, key=attrgetter("counter")):

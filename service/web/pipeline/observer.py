@@ -62,8 +62,12 @@ class Observer:
 
     def answered(self, exchange: Exchange, answer: Answer, seconds: float) -> None:
         """Record an answer and the seconds that it took to compose."""
-        principal = exchange.principal
-        self.traffic.observe(exchange.method, exchange.route, answer.status, seconds)
+        principal, length = exchange.principal, 0
+        if exchange.method != hdrs.METH_HEAD:  # as in `Answer.length`, without a call for each request
+            length = sum(map(len, answer.pieces)) if answer.stream is None else answer.stream.sent
+        self.traffic.observe(exchange.method, exchange.route, answer.status, seconds, length)
+        if answer.found_nothing:
+            self.traffic.found_nothing(exchange.route)
         if self._key_counters is not None and principal is not None:
             self._key_counters.count(principal.name, limited=answer.status == _LIMITED)
         if self._log is not None:
@@ -73,7 +77,7 @@ class Observer:
                 route=exchange.route,
                 path=loggable_path(exchange.path),
                 status=answer.status,
-                bytes=0 if exchange.method == hdrs.METH_HEAD else answer.length,
+                bytes=length,
                 duration=round(seconds * _MICROSECONDS) / _MICROSECONDS,
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
@@ -84,7 +88,7 @@ class Observer:
 
     def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
         """Record the answer to a malformed request, with nothing of the request but its client."""
-        self.traffic.observe("other", UNMATCHED, answer.status, None)
+        self.traffic.observe("other", UNMATCHED, answer.status, None, answer.length)
         if self._log is not None:
             entry = AccessLogEntry(
                 time=timestamp(time_ns()),

@@ -4,15 +4,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from aiohttp import HttpVersion11
 from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.worker_slots import WorkerSlots
 from service.publishing.workspace import Reload
+from service.web.http.request import Request
+from service.web.http.response import Response
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import Listeners
-from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication
+from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication, with_keys
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -154,7 +157,8 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     assert metrics[f'{requests}{{method="GET",route="/clusters",status="200"}}'] == 1
     assert metrics[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
     assert metrics[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
-    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2
+    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores",status="2xx"}'] == 1
+    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores",status="4xx"}'] == 1
     assert metrics["store_directory_stores"] == 4
     assert metrics["store_directory_companies"] == 3
     assert metrics["store_directory_skipped_records"] == 0
@@ -162,6 +166,52 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     assert metrics["store_directory_workers"] == 1
     assert metrics["store_directory_dataset_generation"] == 1
     assert 0 <= metrics["store_directory_dataset_age_seconds"] < 60
+
+
+async def test_searches_that_found_nothing_are_counted_by_route_also_from_the_cache(client: Client) -> None:
+    """And never what was searched for."""
+    for target in ("/stores?q=zzz", "/stores?q=zzz", "/stores?q=zzz", "/companies?q=zzz", "/stores.csv?q=zzz"):
+        await (await client.get(target, headers=HEADERS)).read()
+    for target in ("/stores", "/stores?q=", "/stores?city=zzz", "/companies?q=acme", "/stores.csv"):
+        await (await client.get(target, headers=HEADERS)).read()
+    metrics = await samples(client)
+    empty = {name: number for name, number in metrics.items() if "empty_searches" in name and "created" not in name}
+    assert empty == {
+        'store_directory_empty_searches_total{route="/stores"}': 3,
+        'store_directory_empty_searches_total{route="/companies"}': 1,
+        'store_directory_empty_searches_total{route="/stores.csv"}': 1,
+    }
+    assert not [name for name in metrics if "zzz" in name]
+    assert metrics['store_directory_response_cache_total{result="hit"}'] >= 1
+
+
+async def test_the_bytes_of_bodies_are_counted_as_sent(client: Client) -> None:
+    sent = 0
+    for target in ("/stores", "/stores", "/stores?city=zzz"):
+        answer = await client.get(target, headers=HEADERS)
+        await answer.read()
+        sent += int(answer.headers["Content-Length"])
+    await client.head("/stores", headers=HEADERS)
+    as_is = {**HEADERS, "Accept-Encoding": "identity"}
+    exported = len(await (await client.get("/stores.csv", headers=as_is)).read())
+    metrics = await samples(client)
+    assert metrics['store_directory_http_response_bytes_total{route="/stores"}'] == sent
+    assert metrics['store_directory_http_response_bytes_total{route="/stores.csv"}'] == exported
+
+
+@pytest.mark.usefixtures("client")  # which loads the data
+async def test_requests_are_in_flight_until_their_body_has_ended(snapshots: SnapshotHolder) -> None:
+    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
+    line = b"GET /stores.csv HTTP/1.1"
+    response = app(Request(line, "GET", "/stores.csv", "", HttpVersion11, with_keys(KEY), None))
+    if not isinstance(response, Response):
+        response = await response()
+    assert response.answer.stream is not None
+    assert snapshots.slot.requests_in_flight() == 1
+    while response.answer.stream.take() is not None:
+        assert snapshots.slot.requests_in_flight() == 1
+    response.answer.stream.close()
+    assert snapshots.slot.requests_in_flight() == 0
 
 
 async def test_the_metrics_of_a_process_have_a_label_if_there_may_be_several(
