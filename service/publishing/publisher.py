@@ -144,7 +144,8 @@ class Publisher:
         """Fetch and publish new data of the source, if any. Raises `Rejected`, `Unavailable` and OSError."""
         requested_at = datetime.now(UTC)
         to = self._workspace.new_file()
-        check = partial(self._safeguards.check, served=last.baseline)
+        served = None if last.summary is None else last.summary.totals  # of the last good copy, too
+        check = partial(self._safeguards.check, served=served)
         fetched = await self._source.fetch(to, known=known, check=check, progress=self._progress)
         if fetched is None:
             await self._publish_status(_unchanged(last, requested_at))
@@ -209,7 +210,6 @@ def next_publication(last: Publication, fetched: Fetched, file: str, requested_a
         summary=fetched.summary,
         modified=last_modified(last, fetched.summary, now),
         latest=max(dates, default=None),
-        unconfirmed=fetched.confirmed_at is not None and (last.unconfirmed or not last.generation),
         fingerprint=fetched.fingerprint,
         known=fetched.fingerprint,
         loaded_at=now,
@@ -223,4 +223,4 @@ def _unchanged(last: Publication, requested_at: datetime) -> Publication:
     if last.known != last.fingerprint:
         return last
     reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
-    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=requested_at, last_reload=reload)
+    return msgspec.structs.replace(last, confirmed_at=requested_at, last_reload=reload)

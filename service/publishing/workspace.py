@@ -26,7 +26,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from service.dataset import Rejected, Rejection, Summary, Totals
+from service.dataset import Rejected, Rejection, Summary
 from service.files import Signature, atomic_write, is_locked, lock, temporary_files, try_lock
 from service.publishing.worker_slots import WorkerSlots
 
@@ -53,7 +53,6 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     summary       of the data
     modified      time of the data, if it may be given as Last-Modified: see `last_modified`
     latest        latest time of any data of the run, except times in the future
-    unconfirmed   whether it is the last good copy of an earlier run, and the source has not confirmed it in this run
     fingerprint   of the source when it held this data
     known         fingerprint of the source at the last attempt; differs while the source holds refused data
     loaded_at     when the data was loaded
@@ -66,17 +65,11 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary | None = None
     modified: Moment | None = None
     latest: Moment | None = None
-    unconfirmed: bool = False
     fingerprint: str = ""
     known: str = ""
     loaded_at: Moment | None = None
     confirmed_at: Moment | None = None
     last_reload: Reload | None = None
-
-    @property
-    def baseline(self) -> Totals | None:
-        """The totals that a reload is compared with: those of the served data, if the source held it in this run."""
-        return None if self.unconfirmed or self.summary is None else self.summary.totals
 
 
 def last_modified(last: Publication, new: Summary, now: datetime) -> datetime | None:

@@ -49,7 +49,7 @@ async def origin(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Origin]:
 
 
 def over(url: str = URL) -> ObjectTransport:
-    return ObjectTransport(url, SHORT_TIMEOUT)
+    return ObjectTransport(url)
 
 
 async def test_an_object_is_requested_at_the_endpoint_in_the_environment(origin: Origin) -> None:
@@ -152,12 +152,16 @@ def error(code: int, name: str) -> Behaviour:
         (chunked(FILE), "the response is not that of an object store"),
         (unframed(FILE), "the response is not that of an object store"),
         (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not that of an object store"),
-        (silent, "timed out"),
     ],
 )
 async def test_an_unusable_response_is_reported(origin: Origin, answer: Behaviour, message: str) -> None:
     origin.will(answer)
     assert await unavailable(over()) == message
+
+
+async def test_an_origin_that_sends_nothing_is_timed_out(origin: Origin) -> None:
+    origin.will(silent)
+    assert await unavailable(ObjectTransport(URL, SHORT_TIMEOUT)) == "timed out"
 
 
 async def test_an_endpoint_that_cannot_be_reached_is_reported(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:
