@@ -28,6 +28,9 @@ def git(folder: Path, *arguments: str) -> None:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
+    chart = tmp_path / release.CHART
+    chart.parent.mkdir(parents=True)
+    chart.write_text("version: 0.2.0\nappVersion: 0.2.0\n")
     for arguments in (("init",), ("add", "."), ("commit", "-m", "First")):
         git(tmp_path, *arguments)
     return tmp_path
@@ -81,11 +84,23 @@ def test_the_version_of_the_project_has_a_dated_section_of_changes_or_is_in_deve
 
 @pytest.mark.process
 def test_a_development_version_is_not_released(checkout: Path) -> None:
-    found, _ = release.obstacles(checkout, "0.3.0.dev0")  # which has no notes either
-    assert found == (
-        "0.3.0.dev0 is a version of development: make it 0.3.0 in service/__init__.py, "
-        "and in Chart.yaml of the Helm chart"
-    )
+    found, *_ = release.obstacles(checkout, "0.3.0.dev0")  # which has no notes either
+    assert found == "0.3.0.dev0 is a version of development: make it 0.3.0 in service/__init__.py"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("line", ["version: 0.1.0\nappVersion: 0.2.0", "version: 0.2.0\nappVersion: 0.1.0"])
+def test_a_chart_of_another_version_forbids_a_release_until_the_command_was_run(checkout: Path, line: str) -> None:
+    (checkout / release.CHART).write_text(f"{line}\n")
+    git(checkout, "commit", "--all", "-m", "Chart")
+    (found,) = release.obstacles(checkout, "0.2.0")
+    assert found.startswith(f"{release.CHART} has another version: `python -m tools.release chart`")
+    assert release.with_chart_version(line, "0.2.0") == "version: 0.2.0\nappVersion: 0.2.0"
+
+
+def test_the_chart_has_the_version_of_the_program() -> None:
+    chart = (ROOT / release.CHART).read_text()
+    assert chart == release.with_chart_version(chart, __version__)
 
 
 def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 An sdist and a wheel, both installed elsewhere and tried; an SBOM of what the wheel installs; release notes; checksums.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from tools.release_notes import release_notes, unreleased
 from tools.trial_installation import installed, try_service
 
 ROOT: Final = Path(__file__).parents[1]
+CHART: Final = "deploy/helm/store-directory/Chart.yaml"
 
 
 def obstacles(root: Path, version: str) -> Iterator[str]:
@@ -26,15 +28,28 @@ def obstacles(root: Path, version: str) -> Iterator[str]:
         yield f"there are changes that are not committed:\n{changed}"
     if ".dev" in version:
         release = version.partition(".dev")[0]
-        places = "in service/__init__.py, and in Chart.yaml of the Helm chart"
-        yield f"{version} is a version of development: make it {release} {places}"
-    if _git(root, "tag", "--list", f"v{version}"):
+        yield f"{version} is a version of development: make it {release} in service/__init__.py"
+    elif _git(root, "tag", "--list", f"v{version}"):
         yield f"the tag v{version} exists: raise the version in service/__init__.py"
+    chart = (root / CHART).read_text("utf-8")
+    if chart != with_chart_version(chart, version):
+        yield f"{CHART} has another version: `python -m tools.release chart` writes that of service/__init__.py"
     changelog = (root / "CHANGELOG.md").read_text("utf-8")
     if not release_notes(changelog, version):
         yield f"CHANGELOG.md has no section '## {version} - YYYY-MM-DD'"
     if unreleased(changelog):
         yield f"CHANGELOG.md has unreleased changes: move them to the section of {version}"
+
+
+def with_chart_version(chart: str, version: str) -> str:
+    """Return Chart.yaml with a version; those of charts are semantic ones (semver.org)."""
+    semantic = re.sub(r"\.dev\d+$", "-dev", version)
+    return re.sub(
+        r"^(version|appVersion): .*$",
+        lambda line: f"{line[1]}: {semantic if line[1] == 'version' else version}",
+        chart,
+        flags=re.MULTILINE,
+    )
 
 
 def notes(root: Path, version: str) -> str:
@@ -85,7 +100,11 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def main() -> None:
-    """Release the version of the checkout, or say what forbids it."""
+    """Release the version of the checkout, or say what forbids it; `chart` writes the version into Chart.yaml."""
+    if sys.argv[1:] == ["chart"]:
+        chart = ROOT / CHART
+        chart.write_text(with_chart_version(chart.read_text("utf-8"), __version__), "utf-8")
+        return
     if found := list(obstacles(ROOT, __version__)):
         sys.exit("\n".join(f"No release: {each}" for each in found))
     if not repository_of(ROOT):

@@ -1,6 +1,7 @@
 """`store-directory probe`: the health check of a container, which may have no other HTTP client."""
 
 from contextlib import closing, suppress
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
@@ -10,6 +11,7 @@ import click
 from service.texts import printable
 
 _SECONDS: Final = 3
+_PROBES: Final = ("/health", "/ready")
 
 
 def _parse_url(_context: click.Context, _argument: click.Parameter, text: str) -> SplitResult:
@@ -38,5 +40,7 @@ def probe(url: SplitResult) -> None:
         raise click.ClickException(f"{address}: {why}") from error
     if status // 100 != 2:  # noqa: PLR2004 - the class of success
         hint = "" if url.path.strip("/") else f"; the health check is {urljoin(address, '/ready')}"
+        if status == HTTPStatus.NOT_FOUND and url.path in _PROBES:
+            hint = f"; with --admin, {url.path} is answered at that address alone"
         raise click.ClickException(f"{address}: status {status}{hint}")
     click.echo(f"{address}: status {status}")

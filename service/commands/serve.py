@@ -1,10 +1,11 @@
 """`store-directory serve`: the service."""
 
+import asyncio
 import logging
 import shlex
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import time
 from typing import Any, Final
@@ -15,7 +16,7 @@ import uvloop
 from click.core import ParameterSource
 
 from service import __version__
-from service.access.api_key import is_mistyped, new_key, static_principals
+from service.access.api_key import is_mistyped, new_key, redacted, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.layout import FORMAT
@@ -36,7 +37,7 @@ from service.dataset import Rejected
 from service.publishing.cache_folder import NoCache, cache_folder, run_workspace
 from service.publishing.choice import choose_source
 from service.publishing.local_source import FolderSource
-from service.publishing.source import Source
+from service.publishing.source import Source, Unavailable
 from service.publishing.worker_slots import single_slot
 from service.publishing.workspace import Workspace
 from service.server.console import StartupMessage, service_manager
@@ -49,7 +50,7 @@ from service.server.listener import (
     raise_descriptor_limit,
     split_address,
 )
-from service.server.log import checked_access_log, start_log
+from service.server.log import checked_access_log, shown_progress, start_log
 from service.server.process import ServeSetup, run
 from service.settings import Settings, image_origin, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
@@ -105,13 +106,21 @@ _config: Final = click.Option(
 )
 
 
+_check_only: Final = click.Option(
+    ["--check"],
+    is_flag=True,
+    allow_from_autoenv=False,
+    help="Check settings, addresses, keys and data, and end without serving.",
+)
+
+
 @click.command(
     cls=SectionedCommand,
-    params=[_config, *SETTINGS.values()],
+    params=[_config, _check_only, *SETTINGS.values()],
     context_settings={"allow_extra_args": True, "auto_envvar_prefix": ENVIRONMENT_PREFIX.rstrip("_")},
 )
 @click.pass_context
-def serve(context: click.Context, /, **values: Any) -> None:
+def serve(context: click.Context, /, *, check: bool, **values: Any) -> None:
     """Serve a data set over HTTP. Reload it when its source changes, and on SIGHUP.
 
     Each option can also be set as an environment variable, STORE_DIRECTORY_PORT for --port, and as a key of the
@@ -129,16 +138,29 @@ def serve(context: click.Context, /, **values: Any) -> None:
     start_log(as_json=settings.log_format == "json")
     _log.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
     warn_of_unknown_variables(context)
-    warn_about_keys(settings)
-    try:
+    with _logged_errors(settings):
+        warn_about_keys(settings)
         cache = cache_folder(settings.cache)
         with _access_log(settings), run_workspace(cache) as work:
-            _serve(settings, cache, work)
-    except (CannotListen, NoCache) as error:
-        raise click.ClickException(str(error)) from error
+            _serve(settings, cache, work, is_trial=check)
 
 
-def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
+@contextmanager
+def _logged_errors(settings: Settings) -> Iterator[None]:
+    """Turn errors of the start into those of the command; if the log is JSON, into a line of it."""
+    try:
+        try:
+            yield
+        except (CannotListen, NoCache, Unavailable) as error:
+            raise click.ClickException(str(error)) from error
+    except click.ClickException as error:
+        if settings.log_format != "json":
+            raise
+        _log.critical("%s", redacted(error.message))
+        raise SystemExit(error.exit_code) from error
+
+
+def _serve(settings: Settings, cache: Path, work: Workspace, *, is_trial: bool) -> None:
     data = settings.data or str(bundled_folder("datasets"))
     with setting_errors("data"):
         source = choose_source(data, settings, cache)
@@ -157,7 +179,9 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         manager=service_manager(),
     )
     try:
-        if settings.processes > 1:
+        if is_trial:
+            asyncio.run(_try(source, settings, work))
+        elif settings.processes > 1:
             from service.server.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
 
             run_workers(setup, public, admin)
@@ -167,6 +191,17 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         raise dataset_error(source.name, rejected) from rejected
     finally:
         public.clean_up()
+
+
+async def _try(source: Source, settings: Settings, work: Workspace) -> None:
+    """Fetch and check the data as at a start, and print what would be served. Raises `Rejected` and `Unavailable`."""
+    with shown_progress() as progress:
+        fetched = await source.fetch(work.new_file(), known="", check=settings.safeguards.check, progress=progress)
+    if fetched is not None:
+        for note in fetched.notes:
+            _log.warning("%s", note)
+        totals = fetched.summary.totals
+        click.echo(f"Settings and data are valid: {totals.stores:,} stores, {totals.companies:,} companies")
 
 
 def _listen(settings: Settings, source: Source) -> tuple[Listener, Listener]:

@@ -14,7 +14,7 @@ import msgspec
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import Snapshot
 from service.server.listener import UNIX_SCHEME, Listener
-from service.server.log import STANDARD_OUTPUT
+from service.server.log import STANDARD_OUTPUT, json_line
 from service.settings import Settings
 
 _SECONDS: Final = 1
@@ -102,6 +102,8 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
         return sys.stderr if self.settings.access_log == STANDARD_OUTPUT else sys.stdout
 
     def _print(self, line: str) -> None:
-        """Print a line. Errors, such as a closed pipe, do not end the service."""
+        """Print a line, as the log is: as text or as JSON. Errors, such as a closed pipe, do not end the service."""
+        if self.settings.log_format == "json":
+            line = json_line(__name__, line)
         with suppress(OSError):
             print(line, file=self._file, flush=True)

@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from threading import Event, Thread
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Any, Final
 
 from service.background import Progress
@@ -28,10 +29,14 @@ def start_log(*, as_json: bool) -> None:
 
 
 class _Text(logging.Formatter):
-    """Lines of text; only tracebacks have several."""
+    """Lines of text, in local time with its offset; only tracebacks have several."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - logging's
+        """Return the time of a record (RFC 3339)."""
+        return datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Return the line of a record, with control characters and line breaks escaped."""
@@ -43,15 +48,15 @@ class _Json(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, including its traceback."""
-        entry = {
-            "time": timestamp(int(record.created * _NANOSECONDS)),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage().encode("utf-8", "backslashreplace").decode(),
-        }
-        if record.exc_info:
-            entry["exception"] = self.formatException(record.exc_info).encode("utf-8", "backslashreplace").decode()
-        return json.dumps(entry)  # ASCII only, with control characters escaped
+        error = {"exception": self.formatException(record.exc_info)} if record.exc_info else {}
+        return json_line(record.name, record.getMessage(), record.levelname.lower(), record.created, **error)
+
+
+def json_line(logger: str, message: str, level: str = "info", at: float | None = None, **others: str) -> str:
+    """Return a line of the log as JSON, in ASCII with control characters escaped; `at` in seconds, by default now."""
+    when = timestamp(time_ns() if at is None else int(at * _NANOSECONDS))
+    entry = {"time": when, "level": level, "logger": logger, "message": message, **others}
+    return json.dumps({name: text.encode("utf-8", "backslashreplace").decode() for name, text in entry.items()})
 
 
 STANDARD_OUTPUT: Final = "-"

@@ -9,6 +9,8 @@ import pytest
 
 from tests.program import run_here
 
+PROBES = ("/health", "/ready")
+
 
 @contextmanager
 def answering(reply: bytes) -> Iterator[tuple[str, list[bytes]]]:
@@ -45,7 +47,10 @@ def test_a_status_of_success_is_exit_code_0(status: int) -> None:
 @pytest.mark.parametrize(
     ("sent", "path", "why"),
     [
-        *((reply(status, "Location: /\r\n"), "/health", f"status {status}") for status in (302, 404, 503)),
+        *((reply(status, "Location: /\r\n"), "/health", f"status {status}") for status in (302, 503)),
+        # Only the address of --admin has them, if there is one.
+        *((reply(404), path, f"status 404; with --admin, {path} is answered at that address alone") for path in PROBES),
+        (reply(404), "/stores", "status 404"),
         # An address without a path: the error has that of the health check.
         *((reply(404), path, "status 404; the health check is {}/ready") for path in ("", "/")),
         (b"", "/health", "Remote end closed connection without response"),

@@ -302,10 +302,58 @@ def test_version_and_help_list_each_setting_once_under_its_group() -> None:
         group: re.findall(r"^  (?:-h, )?(--[a-z-]+)", options, re.MULTILINE)
         for group, options in zip(groups[1::2], groups[2::2], strict=True)
     }
-    assert listed.pop("General") == ["--config", "--help"]
+    assert listed.pop("General") == ["--config", "--check", "--help"]
     assert {options[0]: group for group, options in listed.items()} == {
         f"--{SETTINGS[first].key}": section for first, section in SECTIONS.items()
     }
     assert [option for options in listed.values() for option in options] == [
         f"--{setting.key}" for setting in SETTINGS.values()
     ]
+
+
+@pytest.mark.process
+def test_with_a_log_of_json_every_line_is_json(data: Path, tmp_path: Path) -> None:
+    with started("--data", data, "--log-format", "json", "--api-key", "k", log=tmp_path / "log") as process:
+        assert process.stdout is not None
+        printed = [orjson.loads(process.stdout.readline()) for _ in range(5)]
+    assert [each["message"].split()[0] for each in printed] == ["Listening", "Ready:", "Try:", "Explore:", "Docs:"]
+    assert [orjson.loads(line)["level"] for line in (tmp_path / "log").read_text().splitlines()]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("options", "code", "why"),
+    [
+        (("--data", "nowhere.csv"), 1, "nowhere.csv: there is no such file or folder"),
+        (("--data", "ftp://a/b"), 2, "--data: ftp:// is not supported"),
+        (("--host", "192.0.2.1"), 1, "cannot listen on 192.0.2.1:0: "),
+        (("--key-file", "nowhere.json"), 1, "nowhere.json"),
+    ],
+)
+def test_the_error_that_ends_a_start_is_a_line_of_the_log_of_json(
+    options: tuple[str, ...], code: int, why: str
+) -> None:
+    ended = run("serve", "--port", "0", "--log-format", "json", *options)
+    last = orjson.loads(ended.stderr.splitlines()[-1])
+    assert (ended.returncode, last["level"], why in last["message"]) == (code, "critical", True)
+
+
+@pytest.mark.process
+def test_a_check_of_the_start_ends_without_serving(data: Path) -> None:
+    ended = run("serve", "--check", "--data", data, "--port", "0")
+    assert (ended.returncode, ended.stdout) == (0, "Settings and data are valid: 2 stores, 1 companies\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--data", "nowhere"), "there is no such file or folder"),
+        (("--min-stores", "3"), "2 stores, at least 3 needed; --min-stores 2 allows that"),
+        (("--key-file", "nowhere.json"), "nowhere.json"),
+        (("--data", "http://127.0.0.1:1/stores.baked"), "cannot connect"),
+    ],
+)
+def test_a_check_of_the_start_fails_as_the_start_would(data: Path, options: tuple[str, ...], why: str) -> None:
+    ended = run("serve", "--check", "--port", "0", "--data", data, *options)
+    assert (ended.returncode, ended.stdout, why in ended.stderr) == (1, "", True), ended.stderr

@@ -58,7 +58,7 @@ def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: P
     assert admin.endswith("`--admin 127.0.0.1:0`")
     assert public.startswith(f"cannot listen on 127.0.0.1:{port}: ")
     assert public.endswith("`--port 0`")
-    assert data.startswith(f"the data set in {missing} is rejected: {missing}: the folder cannot be read: ")
+    assert data.startswith(f"the data set in {missing} is rejected: {missing}: there is no such file or folder")
 
 
 @pytest.mark.process

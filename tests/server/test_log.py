@@ -44,4 +44,5 @@ def test_a_line_of_text_is_one_line_without_control_characters() -> None:
     first, second, *trace = logged("text")
     assert first.endswith(r" WARNING a word\n\x1b[2J\u202e\udcff of 3")
     assert second.endswith(" ERROR it failed")
+    assert datetime.fromisoformat(first.partition(" ")[0]).tzinfo is not None
     assert trace[-1] == "ValueError: why"

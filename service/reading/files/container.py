@@ -156,6 +156,8 @@ def open_container(path: Path, spools: Spools | None = None) -> Container:
             return Container(root, (file.name for file in root.iterdir()), spools)
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
             what = "file" if holds_data(path) else "folder"
+            if isinstance(error, FileNotFoundError):
+                raise FileError("there is no such file or folder") from None
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"

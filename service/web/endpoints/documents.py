@@ -65,7 +65,6 @@ _POLICY: Final = header_lines(
         "Cache-Control": "no-cache",
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        "X-Content-Type-Options": "nosniff",
     }
 )
 # A place in the page, and the link that is there if the explorer is served.
@@ -178,7 +177,6 @@ def _headers(tiles: str, images: tuple[str, ...]) -> HeaderLines:
             "Cache-Control": "no-cache",
             "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
             f"img-src {sources}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-            "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",
         }
     )

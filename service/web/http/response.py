@@ -116,7 +116,8 @@ def _lines(*headers: tuple[str, str]) -> HeaderLines:
     return NO_STORE + header_lines(dict(headers))
 
 
-_SERVER: Final = header_lines({hdrs.SERVER: f"store-directory/{__version__}"})
+# No response is anything but what its Content-Type says (Fetch standard, "nosniff").
+_SERVER: Final = header_lines({hdrs.SERVER: f"store-directory/{__version__}", "X-Content-Type-Options": "nosniff"})
 _STARTS: Final = {status.value: f"HTTP/1.1 {status.value} {status.phrase}{LINE_END}{_SERVER}" for status in HTTPStatus}
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
 _SHORT_BYTES: Final = 4 << 10

@@ -145,9 +145,7 @@ class Counters(Collector):
         """Yield the sums of all workers."""
         counts = np.sum([np.frombuffer(each, np.int64, self.length) for each in self._slot.all_counts()], axis=0)
         yield from (self._request_metric(counts), self._duration_metric(counts), *self._event_metrics(counts))
-        yield self._by_route(
-            "http_response_bytes", "Bytes of the bodies sent, by route.", counts[self._bytes :]
-        )
+        yield self._by_route("http_response_bytes", "Bytes of the bodies sent, by route.", counts[self._bytes :])
         yield self._by_route("empty_searches", "Searches that found nothing, by route.", counts[self._empty :])
         connections, in_flight = self._slot.open_connections(), self._slot.requests_in_flight()
         yield GaugeMetricFamily("store_directory_http_connections_open", "Open connections.", connections)

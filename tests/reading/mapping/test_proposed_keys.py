@@ -189,4 +189,4 @@ def test_what_no_key_helps_is_left_as_it_is(tmp_path: Path, content: str) -> Non
 
 def test_a_dataset_that_cannot_be_read_is_the_error_as_before(tmp_path: Path) -> None:
     ended = run_here("mapping", tmp_path / "gone")
-    assert (ended.returncode, "the folder cannot be read: No such file or directory" in ended.stderr) == (1, True)
+    assert (ended.returncode, "there is no such file or folder" in ended.stderr) == (1, True)
