@@ -126,7 +126,7 @@ def test_a_file_that_cannot_be_opened_is_one_line_of_error(tmp_path: Path, name:
 
 
 def test_a_missing_file_and_a_folder_without_stores_are_errors(tmp_path: Path) -> None:
-    assert "No such file or directory" in failure(tmp_path / "gone.csv")
+    assert "there is no such file or folder" in failure(tmp_path / "gone.csv")
     assert "stores: the file is missing: put stores.csv" in failure(tmp_path)
 
 
