@@ -37,7 +37,7 @@ def mapping(data: Path, **values: Any) -> None:
     try:
         with data_errors(data):
             open_file = opener(file, recognizes, encoding)
-            options = find_table_options(open_file, file.format)
+            options = find_table_options(open_file, file.format, file.sheets)
             patterns = found.mapping.files.get(STORES.name)
             declared = {"files": array(patterns)} if patterns else {}
             declared |= {"encoding": quoted(encoding)} if encoding else {}

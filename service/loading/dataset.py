@@ -23,7 +23,7 @@ from service.engine.table import Table
 from service.loading.compiler import Compiler
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
-from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError
+from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError, in_sheet
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
 from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import holds_data
@@ -154,6 +154,8 @@ def _compile(
             continue
         if found:
             assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
+        if file.reader is not None and file is not stored[-1]:  # which is read again if companies are derived
+            file.reader.close()
     if not is_complete:
         return None
     compiler.close()
@@ -168,6 +170,7 @@ def _read(
     earlier, size, records = compiler.records, compiler.size, reader.read(file)
     is_first = True
     for batch in records.batches:
+        compiler.begin(in_sheet(file.name, batch.sheet))
         compiler.add(batch)
         if is_first and batch.done >= _FIRST_PART * batch.total:
             whole = size + (compiler.size - size) * batch.total / batch.done
@@ -176,8 +179,9 @@ def _read(
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
         file.listing.check_records(compiler.records - earlier)
-    for line, issue in records.warnings:
-        compiler.warn(Diagnostic(issue.code, file.name, line, None, None, None, issue.why))
+    for sheet, line, issue in records.warnings:
+        compiler.begin(place := in_sheet(file.name, sheet))
+        compiler.warn(Diagnostic(issue.code, place, line, None, None, None, issue.why))
     return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 

@@ -13,7 +13,7 @@ from service.texts import printable, truncate
 ErrorCode: TypeAlias = Literal[
     "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours"
 ]
-FileWarning: TypeAlias = Literal["header", "unused", "closed", "unterminated"]
+FileWarning: TypeAlias = Literal["header", "sheet", "merged", "format", "link", "unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[
     "repeated",
     "range",
@@ -35,7 +35,7 @@ DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
 _PLAIN: Final = ("csv", "tsv", "tab", "txt", "xlsx", "xlsm", "ods")  # formats of which all cells are texts
 # The format and the compression at the end of the name of a data file: `json` is an array, `jsonl` JSON Lines.
-_EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
+_EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?(?::[^:]*)?\Z", re.IGNORECASE)
 _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 
 
@@ -85,6 +85,11 @@ class Location(msgspec.Struct, frozen=True):
         """Return an issue at this location, its value truncated."""
         short_value = None if value is None else truncate(value)
         return Diagnostic(issue.code, self.file, self.line, self.record, self.field, short_value, issue.why)
+
+
+def in_sheet(file: str, sheet: str) -> str:
+    """Return the name of a file, and of a sheet of it if several are read."""
+    return f"{file}:{truncate(sheet)}" if sheet else file
 
 
 class FileError(Exception):

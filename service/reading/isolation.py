@@ -61,36 +61,53 @@ class ReaderProgram(msgspec.Struct, frozen=True):
 
 
 class FileReader:
-    """A process with an opened file; it ends with this object, or with this process.
+    """A process with an opened file: it starts when it is needed, and ends with this object, or with this process."""
 
-    opened  what the file has
-    """
+    def __init__(self, program: ReaderProgram, content: Callable[[], FileBytes]) -> None:
+        """Take what returns the file, and raises FileError."""
+        self._program, self._content = program, content
+        self._ending: finalize[..., Any] | None = None
+        self._opened: Any = None
 
-    def __init__(self, program: ReaderProgram, content: FileBytes) -> None:
-        """Open a file. Raises FileError."""
-        self._program, self._content, self._is_taken = program, content, False
+    @classmethod
+    def of(cls, program: ReaderProgram, file: "FileBytes | FileReader") -> "FileReader":
+        """Return a process for a file, or the one that is given."""
+        return file if isinstance(file, FileReader) else cls(program, lambda: file)
+
+    @property
+    def opened(self) -> Any:
+        """What the file has. Raises FileError."""
+        if self._ending is None or not self._ending.alive:
+            self._start()
+        return self._opened
+
+    def parts(self, request: msgspec.Struct) -> Iterator[Any]:
+        """Yield what is requested. Raises FileError. Unless all is taken, the process ends."""
+        is_complete = self.opened is None
+        self._send(msgspec.json.encode(request), b"\n")
+        try:
+            while not (is_complete := isinstance(message := self._receive(), End)):
+                yield message
+        finally:
+            if not is_complete:
+                self.close()
+
+    def close(self) -> None:
+        """End the process; another one starts when it is needed."""
+        if self._ending is not None:
+            self._ending()
+
+    def _start(self) -> None:
+        content, program = self._content(), self._program
         self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
         # No more threads than are used.
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.settings}
         command = module_command(program.module)
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
         self._requests, self._messages = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-        self.close = finalize(self, _end, self._process)
+        self._ending = finalize(self, _end, self._process)
         self._send(len(content).to_bytes(LENGTH_BYTES, "little"), content)
-        self.opened = self._receive()
-
-    def parts(self, request: msgspec.Struct) -> Iterator[Any]:
-        """Yield what is requested. Raises FileError."""
-        self._send(msgspec.json.encode(request), b"\n")
-        while not isinstance(message := self._receive(), End):
-            yield message
-
-    def take(self) -> "FileReader":
-        """Return this process to who reads the file to its end, another one if it was taken already."""
-        if self._is_taken:
-            return FileReader(self._program, self._content).take()
-        self._is_taken = True
-        return self
+        self._opened = self._receive()
 
     def _send(self, *parts: FileBytes) -> None:
         with suppress(BrokenPipeError):  # why it ended is found out when its answer is missing
@@ -100,11 +117,11 @@ class FileReader:
     def _receive(self) -> Any:
         length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
         encoded = self._messages.read(length)
-        if not length or len(encoded) < length:
-            raise self._ended()
-        message = self._decode(encoded)
-        if isinstance(message, Unreadable):
-            raise FileError(message.why)
+        message = self._decode(encoded) if length and len(encoded) == length else None
+        if message is None or isinstance(message, Unreadable):
+            error = self._ended() if message is None else FileError(message.why)
+            self.close()
+            raise error
         return message
 
     def _ended(self) -> FileError:

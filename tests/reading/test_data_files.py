@@ -317,7 +317,7 @@ def read(resource: Resource, mapping: DataMapping) -> tuple[Records, Batch]:
 
 def test_a_mapped_file_is_opened_and_has_all_fields() -> None:
     records, batch = read(STORES, DataMapping())
-    assert (list(records.assumed), [line for line, _ in records.warnings]) == (
+    assert (list(records.assumed), [line for _, line, _ in records.warnings]) == (
         ['columns "geometry.latitude" → latitude, "geometry.longitude" → longitude'],
         [3],
     )

@@ -54,7 +54,7 @@ def sheet_rows(content: bytes, sheet: str = "S") -> list[list[str]]:
 
 def why_refused(content: bytes, sheet: str | None = None) -> str:
     with pytest.raises(FileError) as error:
-        list(WorkbookFile(content, TableOptions(sheet=sheet)).batches([]))
+        list(WorkbookFile(content, TableOptions(sheets=(sheet,) if sheet else ())).batches([]))
     return error.value.why
 
 
@@ -179,7 +179,7 @@ def test_the_process_answers_requests_one_after_the_other() -> None:
     content = xlsx({"A": [["a"], ["b"], ["c"]], "B": [[], [1]]})
     requests = [SheetRequest("A", most=1), SheetRequest("A", skip=1), SheetRequest("B")]
     assert list(answer(Workbook, content, requests)) == [
-        Sheets(["A", "B"]),
+        Sheets(["A", "B"], 2),
         *(SheetRows([["a"]], 1, 3), End()),
         *(SheetRows([["b"], ["c"]], 2, 3), End()),
         *(SheetRows([[""], ["1"]], 1, 2), End()),
@@ -237,12 +237,20 @@ def test_cells_are_counted_before_they_become_objects_of_the_service(monkeypatch
 
 
 @pytest.mark.process
-def test_a_file_leaves_no_process() -> None:
+def test_a_process_reads_a_file_as_often_as_needed_and_ends_with_it() -> None:
     before = set(children(os.getpid()))
     file = WorkbookFile(xlsx({"S": [["a"], *[["x"]] * BATCH_SIZE]}))
-    assert len(set(children(os.getpid())) - before) == 1
+    (reader,) = set(children(os.getpid())) - before
     assert [sum(len(batch.numbers) for batch in file.batches(["a"])) for _ in range(2)] == [BATCH_SIZE] * 2
+    assert set(children(os.getpid())) - before == {reader}
+    del file
     assert set(children(os.getpid())) <= before
-    small = WorkbookFile(WHOLE)
-    assert set(children(os.getpid())) <= before
-    assert len(list(small.batches(HEADER))) == 1
+
+
+@pytest.mark.process
+def test_a_file_that_is_not_read_to_its_end_is_read_from_its_start_again() -> None:
+    file = WorkbookFile(xlsx({"S": [["a"], *[["x"]] * 5 * BATCH_SIZE]}))
+    batches = file.batches(["a"])
+    assert [len(next(batches).numbers) for _ in range(2)] == [BATCH_SIZE - 1, BATCH_SIZE]
+    batches.close()  # type: ignore[attr-defined]
+    assert sum(len(batch.numbers) for batch in file.batches(["a"])) == 5 * BATCH_SIZE

@@ -1,9 +1,11 @@
 """Find and read the files of a data set."""
 
-from collections.abc import Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -28,10 +30,18 @@ from service.reading.files.file_names import (
     suggest_other_files,
     suggest_patterns,
 )
-from service.reading.formats.file_format import FORMATS, FileFormat
+from service.reading.formats import parquet_file, workbook_file
+from service.reading.formats.file_format import FORMATS, PARQUET, WORKBOOK, FileFormat
+from service.reading.isolation import FileReader, ReaderProgram
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import is_incomplete, load_mapping, parse_mapping
+from service.reading.text import decompress
 from service.spool import FileBytes, Spools
+
+_PROGRAMS: Final[Mapping[str, ReaderProgram]] = {
+    PARQUET.name: parquet_file.PROGRAM,
+    WORKBOOK.name: workbook_file.PROGRAM,
+}
 
 
 def alike_files(path: Path) -> tuple[str, ...]:
@@ -101,13 +111,24 @@ class ChosenFiles:
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
-    """A data file as stored, and its listing in the manifest, if there is one."""
+    """A data file as stored, with its listing in a manifest, and the process that reads it if it is no text."""
 
     name: str
     format: FileFormat
     compression: str | None
     stored: FileBytes
     listing: Listing | None
+    reader: FileReader | None = None
+
+    def content(self, encoding: str | None = None, spools: Spools | None = None) -> FileBytes | FileReader:
+        """Return what the file holds, decoded to UTF-8 if it is a text. Raises FileError."""
+        return self.reader or self.format.content(self.stored, self.compression, encoding, spools)
+
+    @property
+    def sheets(self) -> Sequence[str]:
+        """The names of the visible sheets, if it is a workbook. Raises FileError."""
+        opened = self.reader.opened if self.reader else None
+        return opened.names[: opened.visible] if isinstance(opened, workbook_file.Sheets) else ()
 
 
 class FileSet(msgspec.Struct, frozen=True, eq=False):
@@ -204,19 +225,21 @@ def _read(
     files = []
     for name in names:
         try:
-            files.append(_read_file(name, container, manifest))
+            files.append(_read_file(name, container, manifest, found.spools))
         except FileError as error:
             found.errors.append(error.diagnostic(name.name))
     if len(files) == len(names):
         found.files[resource.name] = files
 
 
-def _read_file(name: DataFileName, container: Container, manifest: Manifest | None) -> StoredFile:
+def _read_file(name: DataFileName, container: Container, manifest: Manifest | None, spools: Spools) -> StoredFile:
     listing = manifest.listing(name.name) if manifest else None
     stored = container.read(name.name)
     if listing is not None:
         listing.check_bytes(stored)
-    return StoredFile(name.name, name.format, name.compression, stored, listing)
+    program, content = _PROGRAMS.get(name.format.name), partial(decompress, stored, name.compression, spools)
+    reader = FileReader(program, content) if program else None
+    return StoredFile(name.name, name.format, name.compression, stored, listing, reader)
 
 
 def _check_other_files(container: Container, manifest: Manifest, held: AbstractSet[str]) -> Iterator[Diagnostic]:

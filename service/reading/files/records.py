@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -33,7 +33,6 @@ from service.reading.mapping.conversions import has_value
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.text import assumed_encoding, count_line_breaks
-from service.spool import FileBytes
 
 _T = TypeVar("_T")
 NAME_COLUMN: Final = "company_name"
@@ -47,7 +46,7 @@ OWNERS: Final = Resource(
     identifier=_IDENTIFIER,
     fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
 )
-_OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
+_OPENERS: Final[Mapping[str, Callable[[Any], RecordFile]]] = {
     JSON.name: JsonFile,
     JSON_LINES.name: JsonLinesFile,
     GEOJSON.name: GeoJsonFile,
@@ -92,9 +91,12 @@ def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:
 
 
 def open_file(
-    content: FileBytes, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
+    content: Any, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
 ) -> RecordFile:
-    """Return a file as records by column; for CSV, see `open_csv`, for a sheet `WorkbookFile`. Raises FileError."""
+    """Return a file as records by column; for CSV, see `open_csv`, for a sheet `WorkbookFile`. Raises FileError.
+
+    The content is that of `StoredFile`.
+    """
     if form.is_csv:
         return open_csv(content, options=options, finds=finds)
     if form is WORKBOOK:
@@ -105,7 +107,7 @@ def open_file(
     return file if clean is None else CleanedFile(file, clean)
 
 
-def format_of(content: FileBytes, named: FileFormat, resource: Resource) -> FileFormat:
+def format_of(content: Any, named: FileFormat, resource: Resource) -> FileFormat:
     """Return the format of a file with the extension of some format: JSON may be a GeoJSON collection, or of Overpass.
 
     An object with an array of the resource always was JSON.
@@ -122,12 +124,12 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
     batches   in order; they raise FileError
     assumed   what was assumed about the file, each in a few words
-    warnings  about the file, each with its line: complete after the last batch
+    warnings  about the file, each with its sheet, if there are several, and its line: complete after the last batch
     """
 
     batches: Iterator[Batch]
     assumed: Sequence[str] = ()
-    warnings: Sequence[tuple[int | None, Issue]] = ()
+    warnings: Sequence[tuple[str, int | None, Issue]] = ()
 
 
 class RecordReader:
@@ -145,7 +147,7 @@ class RecordReader:
         """
         data, declared, resource = self._data, self._data.mapping, self._resource
         own = declared.of(self._held)
-        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
+        text: Any = file.content(data.encoding or own.encoding, data.spools)
         form = format_of(text, file.format, self._held)
         is_plain = own == NO_MAPPING and form in (JSON, JSON_LINES)
         finds = partial(has_columns, mapping=own, resource=self._held)
@@ -168,13 +170,13 @@ class RecordReader:
         is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
         warnings = opened.warnings if isinstance(opened, TableFile) else []
         if not is_terminated:
-            warnings += [(1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
+            warnings += [("", 1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
         return Records(batches, [*_encoding(file), *records.assumed], warnings)
 
 
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:
     """Return what opens the records of a file by column, and raises FileError; raise it if there is no text."""
-    content = file.format.content(file.stored, file.compression, encoding or None)
+    content: Any = file.content(encoding or None)
     form = format_of(content, file.format, STORES)
 
     def opened(options: TableOptions) -> RecordFile:

@@ -1,7 +1,6 @@
 """Parquet and GeoParquet as a file of records by column."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
@@ -42,7 +41,7 @@ class RowBatch(msgspec.Struct, frozen=True, tag=True):
     columns: list[list[str | bool | WrongType | None]]
 
 
-_PROGRAM: Final = ReaderProgram(
+PROGRAM: Final = ReaderProgram(
     module="service.reading.formats.arrow",
     unreadable=UNREADABLE,
     opened=Opened,
@@ -58,11 +57,11 @@ class ParquetFile(RecordFile):
     is_table = False
     is_costly = True  # another process would have to read it, and large columns count towards its limits
 
-    def __init__(self, content: FileBytes) -> None:
-        """Open a file. Raises FileError."""
+    def __init__(self, content: FileBytes | FileReader) -> None:
+        """Open a file, or take the process that has it. Raises FileError."""
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)
-        self._reader = FileReader(_PROGRAM, content)
+        self._reader = FileReader.of(PROGRAM, content)
         self._opened = self._reader.opened
         self.names, self.assumed = list(self._opened.paths), ()
 
@@ -72,15 +71,14 @@ class ParquetFile(RecordFile):
         located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
         unused_names, first, total = list(islice(unused, MAX_UNUSED)), 1, self._opened.records
-        with closing(self._reader.take()) as reader:
-            for rows in reader.parts(ColumnRequest([*columns, *also])):
-                yield Batch(
-                    range(first, first + rows.records),
-                    dict(zip([*columns, *also], rows.columns, strict=True)),
-                    partial(mul, [None], rows.records),  # there are no lines
-                    [],
-                    [UnusedName(name, None, rows.records) for name in unused_names],
-                    done=first - 1 + rows.records,
-                    total=max(total, first - 1 + rows.records),
-                )
-                first += rows.records
+        for rows in self._reader.parts(ColumnRequest([*columns, *also])):
+            yield Batch(
+                range(first, first + rows.records),
+                dict(zip([*columns, *also], rows.columns, strict=True)),
+                partial(mul, [None], rows.records),  # there are no lines
+                [],
+                [UnusedName(name, None, rows.records) for name in unused_names],
+                done=first - 1 + rows.records,
+                total=max(total, first - 1 + rows.records),
+            )
+            first += rows.records

@@ -1,43 +1,37 @@
 """Workbooks through python-calamine: of reading, only this imports it. As a program: see `isolation.py`."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from io import BytesIO
 from itertools import islice
-from typing import Final, TypeAlias, cast
-from zipfile import ZipFile
+from typing import Final, TypeAlias
 
+import msgspec
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from service.reading.batch import BATCH_SIZE
-from service.reading.diagnostics import FileError
-from service.reading.formats.workbook_file import TOO_MUCH_MEMORY, UNREADABLE, SheetRequest, SheetRows, Sheets
+from service.reading.diagnostics import FileError, WarningCode
+from service.reading.formats.package import END, LINKED, MARK, SAVE, links, rewritten, without_odd_cells
+from service.reading.formats.workbook_file import (
+    EXAMPLES,
+    LINK,
+    TOO_MUCH_MEMORY,
+    UNREADABLE,
+    CellNote,
+    SheetRequest,
+    SheetRows,
+    Sheets,
+)
 from service.reading.isolation import run
-from service.reading.text import MAX_RATIO, MAX_SIZE, ZIP_DAMAGE, check_size
+from service.reading.text import MAX_RATIO, MAX_SIZE, ZIP_DAMAGE
 
 Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
 
 _EXACT: Final = 2**53  # the first integer whose successor is no double
 _OLE: Final = b"\xd0\xcf\x11\xe0"  # the container of encrypted workbooks, and of those before 2007
-_MANIFEST: Final = "META-INF/manifest.xml"  # of .ods
-_ENCRYPTION: Final = b"encryption-data"
-_CONTENT: Final = "content.xml"  # of .ods
-# What is anchored in a cell of .ods has texts of its own: images, shapes, comments.
-_ANCHORED: Final = re.compile(rb"<(/?)(?:draw:|office:annotation)[^<>]*?(/?)>")
-_LINE_BREAK: Final = re.compile(rb"<text:line-break ?/>")
-_LONG_TIME: Final = re.compile(
-    rb'office:value-type="time" office:time-value='
-    rb'"PT(2[4-9]|[3-9][0-9]|[0-9]{3,9})H([0-9]{2})M([0-9]{2})(?:[.,][0-9]+)?S"'
-)
-# Cells of .xlsx that calamine rejects: errors of new functions, texts as numbers, unknown types.
-_CELL: Final = rb'<c\b[^<>]*?\bt="'
-_VALUE: Final = rb'"[^<>]*>(?:<f\b[^<>]*/>|<f\b[^<>]*>[^<]*</f>)?<v>'
-_ODD_ERROR: Final = re.compile(rb"(" + _CELL + rb"e" + _VALUE + rb")[^<]*")
-_ODD_NUMBER: Final = re.compile(rb"(" + _CELL + rb")n(" + _VALUE + rb")(?![+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?</v>)")
-_ODD_TYPE: Final = re.compile(rb"(" + _CELL + rb')(?!(?:n|s|str|b|d|e|inlineStr)")[^"<>]*"')
-_SAVE: Final = "save it as .xlsx, without a password"
+_CODES: Final[Mapping[str, WarningCode]] = {"f": "formula", "m": "merged", "z": "format"}  # of marks
+_ADDRESS: Final = ("http://", "https://")
 
 
 def row_texts(cells: Iterable[Value]) -> list[str]:
@@ -55,8 +49,8 @@ def _number(number: float) -> str:
 
 def _duration(duration: timedelta) -> str:
     """Return a duration as a spreadsheet shows it: hours, which may be more than 24, minutes and seconds."""
-    hours, rest = divmod(duration, timedelta(hours=1))
-    return f"{hours:02}{str(rest)[1:]}"
+    hours, rest = divmod(abs(duration), timedelta(hours=1))
+    return f"{'-' * (duration < timedelta())}{hours:02}{str(rest)[1:]}"
 
 
 _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
@@ -71,38 +65,63 @@ _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
 }
 
 
+class _Table(msgspec.Struct):
+    """A sheet, and what its texts do not say.
+
+    header   the number of the row with the names of the columns, from 1; 0 if there is none
+    notes    about the cells of the table
+    targets  row, from 1, and column, from 0 -> the address that a text links to
+    linked   the columns that have such texts -> the names of those with the addresses
+    """
+
+    header: int
+    notes: Sequence[CellNote]
+    targets: Mapping[tuple[int, int], str]
+    linked: Mapping[int, str]
+
+    def with_links(self, number: int, row: list[str]) -> list[str]:
+        """Return a row with the addresses that its cells link to, the names of these columns in the header."""
+        if number == self.header:
+            return [*row, *self.linked.values()]
+        return [*row, *(self.targets.get((number, column), "") for column in self.linked)]
+
+
 class Workbook:
     """An opened workbook, and what is in it."""
 
     def __init__(self, content: bytes) -> None:
         """Open a workbook. Raises FileError."""
         if content.startswith(_OLE):
-            raise FileError(f"the workbook is encrypted, or in the format .xls: {_SAVE}")
+            raise FileError(f"the workbook is encrypted, or in the format .xls: {SAVE}")
         if not content.startswith(b"PK"):
             raise FileError(f"{UNREADABLE}: it does not begin like one; if it is a text, name it .csv")
         try:
-            if content_xml := _check_archive(content):
-                content = _rewritten(content, _CONTENT, _without_anchored) if _needs_rewriting(content_xml) else content
-            self._workbook = CalamineWorkbook.from_filelike(BytesIO(content))
+            self._content = rewritten(content)
+            self._workbook = CalamineWorkbook.from_filelike(BytesIO(self._content))
         except (CalamineError, *ZIP_DAMAGE) as error:
             raise _unreadable(error) from None
+        self._is_marked, self._most = self._content is not content, max(MAX_SIZE, MAX_RATIO * len(content))
         sheets = [sheet for sheet in self._workbook.sheets_metadata if sheet.typ is SheetTypeEnum.WorkSheet]
         sheets.sort(key=lambda sheet: sheet.visible is not SheetVisibleEnum.Visible)
-        self.opened = Sheets([sheet.name for sheet in sheets])
-        self._most = max(MAX_SIZE, MAX_RATIO * len(content))
-        self._content, self._sheet = content, cast("CalamineSheet | None", None)
+        visible = sum(sheet.visible is SheetVisibleEnum.Visible for sheet in sheets)
+        self.opened = Sheets([sheet.name for sheet in sheets], visible)
+        self._sheet: CalamineSheet | None = None
 
     def parts(self, request: SheetRequest) -> Iterator[SheetRows]:
         """Yield the rows of a sheet, empty ones included, some at a time. Raises FileError."""
         sheet, first, size = self._open_sheet(request.sheet), request.skip + 1, 0
+        table = self._table(sheet, request.above)
         last = sheet.end[0] + 1 if sheet.end else 0
         stop = None if request.most is None else request.skip + request.most
-        rows = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
+        texts = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
+        rows = map(_without_marks, texts) if self._is_marked else texts
         while some := list(islice(rows, BATCH_SIZE)):
+            if table.linked:
+                some = [table.with_links(number, row) for number, row in enumerate(some, first)]
             size += sum(len(row) + sum(map(len, row)) for row in some)
             if size > self._most:
                 raise FileError(f"the sheet expands to more than 64 MiB and {MAX_RATIO} times the size of the file")
-            yield SheetRows(some, first, last)
+            yield SheetRows(some, first, last, table.notes)
             first += len(some)
 
     def _open_sheet(self, name: str) -> CalamineSheet:
@@ -114,57 +133,73 @@ class Workbook:
         return self._sheet
 
     def _open_mended(self, name: str) -> CalamineSheet:
-        """Return a sheet without its odd cells: errors are no values, others texts. Raises FileError."""
+        """Return a sheet without its odd cells. Raises FileError."""
         try:
-            mended = _rewritten(self._content, "xl/worksheets/", _without_odd_cells)
-            self._workbook = CalamineWorkbook.from_filelike(BytesIO(mended))
+            self._workbook = CalamineWorkbook.from_filelike(BytesIO(without_odd_cells(self._content)))
             return self._workbook.get_sheet_by_name(name)
         except (CalamineError, *ZIP_DAMAGE) as error:
             raise _unreadable(error) from None
 
-
-def _rewritten(content: bytes, part: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Return an archive with changed files, those whose names begin with `part`."""
-    written = BytesIO()
-    with ZipFile(BytesIO(content)) as archive, ZipFile(written, "w") as changed:
-        for info in archive.infolist():
-            file = archive.read(info)
-            changed.writestr(info.filename, change(file) if info.filename.startswith(part) else file)
-    return written.getvalue()
-
-
-def _needs_rewriting(xml: bytes) -> bool:
-    return any(pattern.search(xml) for pattern in (_ANCHORED, _LINE_BREAK, _LONG_TIME))
-
-
-def _without_anchored(xml: bytes) -> bytes:
-    """Return the content of an .ods without what is anchored in cells; line breaks and long times are texts."""
-    kept, depth, end = list[bytes](), 0, 0
-    for tag in _ANCHORED.finditer(xml):
-        if depth == 0:
-            kept.append(xml[end : tag.start()])
-        if not tag[2]:
-            depth = max(0, depth - 1) if tag[1] else depth + 1
-        end = tag.end()
-    text = _LINE_BREAK.sub(b"\n", b"".join([*kept, xml[end:]]))
-    return _LONG_TIME.sub(rb'office:value-type="string" office:string-value="\1:\2:\3"', text)
+    def _table(self, sheet: CalamineSheet, above: int | None) -> _Table:
+        """Return what is known of a sheet; `above` is the number of rows above its header, None if it has none."""
+        ranges, targets = sheet.merged_cell_ranges or (), links(self._content, sheet.name)
+        marks = list(_marks(sheet, targets)) if self._is_marked or targets else []
+        if not (marks or ranges):
+            return _Table(0, (), {}, {})
+        rows = enumerate(islice(sheet.iter_rows(), above, None), (above or 0) + 1)
+        is_named = above is not None
+        header, names = next(((number, row_texts(row)) for number, row in rows if any(row) and is_named), (0, []))
+        shown = {
+            (row, at): mark[1:]
+            for row, at, mark in marks
+            if mark[:1] == LINKED and row > header and any(names[at : at + 1]) and names[at] + LINK not in names
+        }
+        linked = {at: names[at] + LINK for at in sorted({at for _, at in shown})}
+        notes = [(_CODES[mark], "", row, _cell(row, at)) for row, at, mark in marks if mark in _CODES and row > header]
+        notes += [("link", linked[at], row, _cell(row, at)) for row, at in shown]
+        notes += [
+            ("merged", "", top + 1, f"{_cell(top + 1, left)}:{_cell(bottom + 1, right)}")
+            for (top, left), (bottom, right) in ranges
+            if top >= header - 1
+        ]
+        return _Table(header, list(_summed(notes)), shown, linked)
 
 
-def _without_odd_cells(xml: bytes) -> bytes:
-    """Return a sheet of .xlsx in which errors are `#N/A`, and what is no number or of no known type is a text."""
-    return _ODD_TYPE.sub(rb'\1str"', _ODD_NUMBER.sub(rb"\1str\2", _ODD_ERROR.sub(rb"\1#N/A", xml)))
+def _marks(sheet: CalamineSheet, targets: Mapping[tuple[int, int], str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the row, from 1, the column, from 0, and the marks of cells, the addresses too that texts link to."""
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        for at, cell in enumerate(row):
+            target = targets.get((number, at))
+            if target is None and (cell.__class__ is not str or cell[:1] != MARK):
+                continue
+            *marks, text = str(cell).replace(MARK, "").split(END)
+            marks += [] if target is None else [LINKED + target]
+            is_address = not text or text.startswith(_ADDRESS)
+            for mark in marks:
+                if mark[:1] != LINKED or not (is_address or text == mark.partition(":")[2]):
+                    yield number, at, mark
 
 
-def _check_archive(content: bytes) -> bytes:
-    """Return the content of an .ods, b"" for others.
+def _without_marks(row: list[str]) -> list[str]:
+    return [cell.rpartition(END)[2] if cell[:1] == MARK else cell for cell in row]
 
-    Raises FileError for a bomb and for an encrypted .ods, what zipfile raises for a damaged archive.
-    """
-    with ZipFile(BytesIO(content)) as archive:
-        check_size(sum(info.file_size for info in archive.infolist()), stored=len(content))
-        if _MANIFEST in archive.namelist() and _ENCRYPTION in archive.read(_MANIFEST):
-            raise FileError(f"the workbook is encrypted: {_SAVE}")
-        return archive.read(_CONTENT) if _CONTENT in archive.namelist() else b""
+
+def _summed(notes: Iterable[tuple[WarningCode, str, int, str]]) -> Iterator[CellNote]:
+    """Yield notes by code and column, with the number of cells; those of a code are in order."""
+    groups = dict[tuple[WarningCode, str], list[tuple[int, str]]]()
+    for code, column, row, cell in notes:
+        groups.setdefault((code, column), []).append((row, cell))
+    for (code, column), cells in groups.items():
+        yield CellNote(code, column, cells[0][0], len(cells), [cell for _, cell in cells[:EXAMPLES]])
+
+
+def _cell(row: int, column: int) -> str:
+    """Return the name of a cell; its row is from 1, its column from 0."""
+    letters = ""
+    while column >= 0:
+        column, letter = column // 26 - 1, chr(ord("A") + column % 26)
+        letters = letter + letters
+    return f"{letters}{row}"
 
 
 def _unreadable(error: Exception) -> FileError:

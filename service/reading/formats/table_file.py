@@ -19,7 +19,7 @@ Row: TypeAlias = Sequence[str]
 NO_VALUE: Final = ""
 _MARK: Final = "\ufeff"  # of a file that was put behind another
 _HEADER: Final = Issue("header", "the header again, left out; files seem to have been put together")
-_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns", "sheet")} | {"quotes": "quote"}
+_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns")} | {"sheets": "sheet", "quotes": "quote"}
 _MAX_COLUMNS: Final = 100  # that are compared
 # Forms of values that no name has, together with other values of its form below it.
 _FORMS: Final = (
@@ -46,12 +46,14 @@ class Rows(msgspec.Struct, frozen=True, eq=False):
     lines      the line of the file on which each row begins, of a sheet its row
     done       how much of the file has been read after them, in the unit of `TableFile.total`
     malformed  the index of each row that cannot be read, which has no cells, and why
+    sheet      that of the rows, if there are several
     """
 
     rows: Sequence[Row]
     lines: Sequence[int]
     done: int = 0
     malformed: Mapping[int, str] = {}
+    sheet: str = ""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -81,7 +83,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     quotes      whether double quotes enclose cells of CSV
     skip_lines  the lines above the table, of a sheet its rows
     columns     the names of the columns of a table without a header; none if it has one
-    sheet       that of a workbook; None for the first one
+    sheets      those of a workbook; none for the first one
     cleaning    how cells are cleaned: those of other formats, too
     """
 
@@ -89,7 +91,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     quotes: bool = True
     skip_lines: int = 0
     columns: tuple[str, ...] = ()
-    sheet: str | None = None
+    sheets: tuple[str, ...] = ()
     cleaning: Cleaning = Cleaning()
 
     @property
@@ -170,7 +172,7 @@ class TableFile(RecordFile):
     """A table of texts: its first row with a value has the names of the columns, unless they are declared.
 
     total     the size of the file, in bytes or in rows
-    warnings  about the file, each with its line: complete once all batches are read
+    warnings  about the file, each with its sheet, if there are several, and its line: complete after all batches
     """
 
     total: int
@@ -180,7 +182,7 @@ class TableFile(RecordFile):
     ) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns = options.cleaning.clean, options.columns
-        self.warnings: list[tuple[int | None, Issue]] = [(None, each) for each in warnings]
+        self.warnings: list[tuple[str, int | None, Issue]] = [("", None, each) for each in warnings]
         try:
             self._header, _ = self._split_header()
         except FileError:
@@ -226,7 +228,7 @@ class TableFile(RecordFile):
         }
         if not repeated:
             return read
-        self.warnings += [(read.lines[at], _HEADER) for at in repeated]
+        self.warnings += [(read.sheet, read.lines[at], _HEADER) for at in repeated]
         rows = [() if at in repeated else row for at, row in enumerate(read.rows)]
         return msgspec.structs.replace(read, rows=rows)
 
@@ -261,6 +263,7 @@ class TableFile(RecordFile):
             unused=unused_names,
             done=read.done,
             total=self.total,
+            sheet=read.sheet,
         )
 
     def _split_header(self) -> tuple[Header, Iterator[Rows]]:

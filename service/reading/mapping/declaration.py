@@ -36,6 +36,7 @@ class StoresTable(msgspec.Struct, frozen=True):
     skip_lines: Annotated[int, Meta(ge=0, le=MOST_LINES)] = 0
     columns: list[str] | None = None
     sheet: str | None = None
+    sheets: list[str] | None = None
     trim: bool = False
     decimal: str = "."
     date: str | list[str] = []

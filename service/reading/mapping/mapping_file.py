@@ -231,11 +231,14 @@ def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
         raise FileError(f"{key_path}.columns: expected a name for each column of the file")
     check_distinct(table.columns or (), f"{key_path}.columns")
+    if table.sheets is not None and (table.sheet is not None or not table.sheets):
+        raise FileError(f"{key_path}.sheets: expected names of sheets, or one in sheet")
+    check_distinct(table.sheets or (), f"{key_path}.sheets")
     return TableOptions(
         delimiter=table.delimiter,
         quotes=table.quote != "",
         skip_lines=table.skip_lines,
         columns=tuple(table.columns or ()),
-        sheet=table.sheet,
+        sheets=tuple(table.sheets or ()) if table.sheet is None else (table.sheet,),
         cleaning=Cleaning(table.trim, _parse_repairs(table.repair, f"{key_path}.repair")),
     )

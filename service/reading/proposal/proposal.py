@@ -16,7 +16,8 @@ from service.reading.characters import Cleaning, has_c1, needed_repairs
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
-from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableOptions
+from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableFile, TableOptions
+from service.reading.formats.workbook_file import MAX_SHEETS, WorkbookFile
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.attributes import distinct, propose_attributes
 from service.reading.proposal.column_choice import recognizes
@@ -43,9 +44,14 @@ _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
 
 
-def find_table_options(open_file: Open, form: FileFormat) -> TableOptions:
-    """Return the options with which a file is read best, of those that its first records show the need for."""
+def find_table_options(open_file: Open, form: FileFormat, sheets: Sequence[str] = ()) -> TableOptions:
+    """Return the options with which a file is read best, of those that its first records show the need for.
+
+    `sheets` are the visible ones of a workbook: the first with known columns, and those with the same, are chosen.
+    """
     found = _find_header(open_file, NO_OPTIONS) if form.is_csv or form is WORKBOOK else NO_OPTIONS
+    if len(sheets) > 1:
+        found = _find_sheets(open_file, found, sheets)
     if form.is_csv and _count_unreadable(open_file, found):
         trimmed = msgspec.structs.replace(found, cleaning=Cleaning(trim=True))  # spaces before quotes
         ordinary = _find_header(open_file, TableOptions(quotes=False))  # quotes are ordinary characters
@@ -63,8 +69,22 @@ def options_as_toml(options: TableOptions) -> Iterator[tuple[str, str]]:
         yield "skip_lines", str(options.skip_lines)
     if options.columns:
         yield "columns", array(options.columns)
+    if options.sheets:
+        yield ("sheets", array(options.sheets)) if len(options.sheets) > 1 else ("sheet", quoted(options.sheets[0]))
     if options.cleaning.trim:
         yield "trim", "true"
+
+
+def _find_sheets(open_file: Open, found: TableOptions, sheets: Sequence[str]) -> TableOptions:
+    """Return options of the first sheet, or of the first one with known names, and of those with the same columns."""
+    for sheet in sheets[:MAX_SHEETS]:
+        options = found if sheet == sheets[0] else _find_header(open_file, TableOptions(sheets=(sheet,)))
+        with suppress(FileError):
+            file = open_file(options)
+            if isinstance(file, WorkbookFile) and recognizes(file.names):
+                alike = file.alike_sheets()
+                return msgspec.structs.replace(options, sheets=(sheet, *alike)) if alike else options
+    return found
 
 
 def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
@@ -172,6 +192,8 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
+    for _, _, issue in file.warnings if isinstance(file, TableFile) else ():
+        yield f"# {issue.code}: {issue.why}."
     if "columns" in options and "column_1" not in first.columns:
         yield "# Several columns have one name: all are declared, with different names."
     elif "columns" in options:
