@@ -69,13 +69,21 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         return self._accepts(self.column.codes.take(rows))
 
     def bitmap(self) -> Bitmap:
-        """Return the bitmap of the matching rows. Those of few common values are cached."""
-        if len(self.codes) <= _FEW:
-            codes = [int(code) for code in self.codes]
-            if all(self.column.count(code) >= self.table.least_many for code in codes):
-                return reduce(np.bitwise_or, [self.table.bitmap(self.field, code) for code in codes])
+        """Return the bitmap of the matching rows."""
+        if self.is_common:
+            return self.common(self.table.order_by)
         spend(len(self.table))
         return pack(self._accepts(self.column.codes))
+
+    @property
+    def is_common(self) -> bool:
+        """Whether the values are few and common."""
+        count, least = self.column.count, self.table.least_many
+        return len(self.codes) <= _FEW and all(count(int(code)) >= least for code in self.codes)
+
+    def common(self, order: str) -> Bitmap:
+        """Return the bitmap of the rows with common values, by position in an order: those of each are cached."""
+        return reduce(np.bitwise_or, [self.table.bitmap(self.field, int(code), order) for code in self.codes])
 
     def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         if len(self.codes) <= _FEW:
@@ -111,6 +119,15 @@ class CodeRange(msgspec.Struct, frozen=True, eq=False):
 
     def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         return (codes >= self.codes.start) & (codes < self.codes.stop)
+
+
+def common_rows(table: Table, criteria: Criteria, order: str) -> Bitmap | None:
+    """Return the bitmap of the rows by position in an order if all criteria are common values, else None."""
+    if criteria != Criteria(criteria.filters):
+        return None
+    parts = conditions(table, criteria)
+    common = [each for each in parts if isinstance(each, Predicate) and each.is_common]
+    return reduce(np.bitwise_and, [each.common(order) for each in common]) if common == parts else None
 
 
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:

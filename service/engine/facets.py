@@ -14,7 +14,7 @@ from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowBitmap, bit_positions
 from service.engine.row_json import decode_rows, members
-from service.engine.select import select
+from service.engine.select import matching, select
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.kinds import fold
@@ -58,23 +58,31 @@ class Matches:
         spend(values)
         if self._criteria == ALL_ROWS:
             return None, column.starts[1:] - column.starts[:-1], length
-        rows = self._rows
-        total = len(rows)
+        total = len(self._rows)
         if total < min(values, self._table.least_many):
             spend(total)
-            return *_runs(column.codes.take(rows), values), total
+            return *_runs(column.codes.take(self._rows), values), total
         if total <= _MOST * length:
-            return None, _count_codes(column, rows), total
-        spend(length)
-        others = np.ones(length, np.bool_)
-        others[rows] = False
-        return None, column.starts[1:] - column.starts[:-1] - _count_codes(column, others.nonzero()[0]), total
+            return None, _count_codes(column, self._rows), total
+        return None, column.starts[1:] - column.starts[:-1] - _count_codes(column, self._others), total
 
     @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
         matches = select(self._table, self._criteria, self._table.order_by)
         return bit_positions(matches.bitmap) if isinstance(matches, RowBitmap) else matches.slice(0, matches.total)
+
+    @cached_property
+    def _others(self) -> _Numbers:
+        """The rows that do not match, ascending."""
+        length, matches = len(self._table), matching(self._table, self._criteria)
+        spend(length)
+        if isinstance(matches, RowBitmap):
+            others = bit_positions(~matches.bitmap)
+            return others[: others.searchsorted(length)]
+        mask = np.ones(length, np.bool_)
+        mask[self._rows] = False
+        return mask.nonzero()[0]
 
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
@@ -86,7 +94,7 @@ def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:
     """Return the distinct codes below an end, ascending, and how often each occurs."""
     codes.sort()
-    codes = codes[: codes.searchsorted(end)]
+    codes = codes[: codes.searchsorted(codes.dtype.type(end))]
     changes = np.ones(len(codes) + 1, np.bool_)
     changes[1:-1] = codes[1:] != codes[:-1]
     edges = changes.nonzero()[0]
@@ -102,7 +110,7 @@ def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *,
     values = list(map(FacetValue, spelled, counts[shown].tolist()))
     if missing:
         values.append(FacetValue(None, missing))
-    return Facet(len(counts.nonzero()[0]), values)
+    return Facet(int(np.count_nonzero(counts)), values)
 
 
 def _spellings(table: Table, name: str, values: _Numbers) -> list[object]:

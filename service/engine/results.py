@@ -10,7 +10,6 @@ from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowList, Selection
 from service.engine.facets import Matches
-from service.engine.geography.areas import box_area
 from service.engine.geography.clusters import Clusters, cluster
 from service.engine.geography.grid import Positions
 from service.engine.geography.z_order import Z_ORDER
@@ -135,7 +134,7 @@ def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     # Matching rows are cached without the box: a moved map reuses them. One that has all rows is no condition.
     criteria = msgspec.structs.replace(query.criteria, box=None)
     matches = None if criteria == ALL_ROWS else scanned_rows(table, criteria, Z_ORDER)
-    clusters = cluster(locations, matches, None if locations.are_all_in(box) else box_area(locations, box), zoom)
+    clusters = cluster(locations, matches, None if locations.are_all_in(box) else box, zoom)
     single, offsets = (clusters.counts == 1).nonzero()[0], table.rows.offsets
     rows = clusters.rows[single]
     spend(_WRITING * len(clusters) + int((offsets[rows + 1] - offsets[rows]).sum()) // DECODED_BYTES)

@@ -4,18 +4,21 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
+    ManyRows,
     RowBitmap,
     RowList,
     ScannedRows,
     Selection,
     bit_positions,
 )
-from service.engine.conditions import code_range, conditions
+from service.engine.conditions import code_range, common_rows, conditions
+from service.engine.geography.areas import circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.table import Table
 from service.model.coordinates import Coordinates
@@ -46,36 +49,62 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
 def nearest(table: Table, criteria: Criteria, point: Coordinates, stop: int | None) -> Selection:
     """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
-    Lists of rows are cached for the point: all of few, the nearest of many.
+    Lists of rows are cached for the point: all of few, the nearest of many. A circle is around the point.
     """
-    if table.locations is None:
-        raise ValueError("the rows have no locations")
     listed = table.nearest.get((criteria, point))
     if listed is None or not listed.reaches(stop):
-        matches = None if criteria == ALL_ROWS else scanned_rows(table, criteria, DISTANCE)
-        if isinstance(matches, RowList):
-            listed = order_rows(table.locations, point, matches.rows)
-        else:
-            order = DistanceOrder(table.locations, point, matches)
-            if stop is None or (listed := order.nearest(stop)) is None:
-                return order
+        order = _by_distance(table, criteria, point)
+        if isinstance(order, RowList):
+            listed = order
+        elif stop is None or (listed := order.nearest(stop)) is None:
+            return order
         table.nearest.put((criteria, point), listed, listed.nbytes + criteria.nbytes)
     return listed
 
 
-def scanned_rows(table: Table, criteria: Criteria, order: str) -> RowList | ScannedRows:
+def _by_distance(table: Table, criteria: Criteria, point: Coordinates) -> RowList | DistanceOrder:
+    """Return rows by distance. Those in a circle, unless they are few among others, are the first of all others."""
+    if table.locations is None:
+        raise ValueError("the rows have no locations")
+    area, others = None, criteria
+    if criteria.circle is not None:
+        area, others = circle_area(table.locations, criteria.circle), msgspec.structs.replace(criteria, circle=None)
+        if others != ALL_ROWS and area.count < table.least_many:
+            area, others = None, criteria
+    matches = None if others == ALL_ROWS else scanned_rows(table, others, DISTANCE)
+    if isinstance(matches, RowList):
+        rows = matches.rows if area is None else matches.rows[area.matches(matches.rows)]
+        return order_rows(table.locations, point, rows)
+    return DistanceOrder(table.locations, point, matches, area)
+
+
+def scanned_rows(table: Table, criteria: Criteria, order: str) -> RowList | ManyRows:
     """Return the rows that match: few in the default order, many in another, of the locations. These are cached."""
     rows = table.selections.get((criteria, order))
-    if isinstance(rows, ScannedRows):
+    if isinstance(rows, ManyRows):
         return rows
-    matches: RowList | RowBitmap | None = _with_value(table, criteria)
-    if matches is None or matches.total >= _MANY_ROWS:
+    few = _few_with_value(table, criteria)
+    if few is not None:
+        return few
+    common = common_rows(table, criteria, order)
+    many: ManyRows | None = None if common is None else RowBitmap(common, *table.order(order))
+    if many is None or many.total < table.least_many:
         matches = _cached(table, criteria)
-    if isinstance(matches, RowList):
-        return matches
-    rows = ScannedRows(matches, *table.order(order))
-    table.selections.put((criteria, order), rows, rows.nbytes + criteria.nbytes)
-    return rows
+        if isinstance(matches, RowList):
+            return matches
+        many = ScannedRows(matches, *table.order(order))
+    table.selections.put((criteria, order), many, many.nbytes + criteria.nbytes)
+    return many
+
+
+def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    """Return the rows that match, in the default order, many as a bitmap."""
+    return _few_with_value(table, criteria) or _cached(table, criteria)
+
+
+def _few_with_value(table: Table, criteria: Criteria) -> RowList | None:
+    rows = _with_value(table, criteria)
+    return None if rows is None or rows.total >= _MANY_ROWS else rows
 
 
 def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
@@ -124,8 +153,9 @@ def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
     every = table.all_rows[table.order_by]
-    valued = len(rows) if every.non_null_count == every.total else int(rows.searchsorted(every.non_null_count))
-    return RowList(rows, valued)
+    # A Python integer would convert all rows to its type.
+    all_valued = every.non_null_count == every.total
+    return RowList(rows, len(rows) if all_valued else int(rows.searchsorted(np.int32(every.non_null_count))))
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:
@@ -142,7 +172,7 @@ def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selec
         both = codes.astype(np.int64) << _ROW_BITS | rows
         both.sort()
         rows, codes = (both & _ROW_MASK).astype(np.int32), (both >> _ROW_BITS).astype(codes.dtype)
-    return RowList(rows, int(codes.searchsorted(len(column.starts) - 1)))
+    return RowList(rows, int(codes.searchsorted(codes.dtype.type(column.null_code))))
 
 
 # What is made in one step: of most rows that is a millisecond, in any format.

@@ -114,7 +114,7 @@ class Table:
         self.matches = BoundedCache[Criteria, RowList | RowBitmap](max(_MATCHES_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
-        self._bitmaps = BoundedCache[tuple[str, int], Bitmap](max(_BITMAP_BYTES, least))
+        self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
         return len(self.rows.offsets) - 1
@@ -166,11 +166,12 @@ class Table:
         """The times by which the rows are numbered, if they have them."""
         return RowTimes(self.rows, self.columns[self.order_by])
 
-    def bitmap(self, field: str, code: int) -> Bitmap:
-        """Return the bitmap of the rows with a value. Recent ones are cached."""
-        bitmap = self._bitmaps.get((field, code))
+    def bitmap(self, field: str, code: int, order: str) -> Bitmap:
+        """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
+        bitmap = self._bitmaps.get((field, code, order))
         if bitmap is None:
             spend(len(self))
-            bitmap = pack(self.columns[field].codes == code)
-            self._bitmaps.put((field, code), bitmap, bitmap.nbytes)
+            mask = self.columns[field].codes == code
+            bitmap = pack(mask if order == self.order_by else mask.take(self.order(order)[0]))
+            self._bitmaps.put((field, code, order), bitmap, bitmap.nbytes)
         return bitmap

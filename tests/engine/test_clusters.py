@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import product
 from random import Random
 
 import msgspec
@@ -12,7 +13,6 @@ import pytest
 
 from service.engine.columns.selection import RowBitmap, RowList, ScannedRows, pack
 from service.engine.geography import clusters, z_order
-from service.engine.geography.areas import box_area
 from service.engine.geography.clusters import NO_ROW, Clusters, TooManyCells, cluster
 from service.engine.geography.grid import are_in_box
 from service.engine.geography.locations import Locations
@@ -149,10 +149,26 @@ def test_clusters_are_those_of_a_scan(monkeypatch: pytest.MonkeyPatch, seed: int
             for way in WAYS:
                 check(way(places, rows, zoom), points, expected(points, rows, EARTH, zoom))
                 check(way(places, rows_in(places, rows, box), zoom), points, expected(points, rows, box, zoom))
-            area = box_area(places, box)
-            check(cluster(places, None, area, zoom), points, expected(points, every, box, zoom))
-            for some in (RowList(np.array(rows, np.int32), len(rows)), scanned(places, rows)):
-                check(cluster(places, some, area, zoom), points, expected(points, rows, box, zoom))
+            check(cluster(places, None, box, zoom), points, expected(points, every, box, zoom))
+            inside = expected(points, rows, box, zoom)
+            check(cluster(places, RowList(np.array(rows, np.int32), len(rows)), box, zoom), points, inside)
+            for near, scan in product((0, 2, 1000), (True, False)):  # always, sometimes or never by the box alone
+                monkeypatch.setattr(clusters, "_NEAR", near)
+                some = scanned(places, rows) if scan else scanned(places, rows).marked()
+                check(cluster(places, some, box, zoom), points, inside)
+
+
+def test_rows_on_the_edges_of_a_box_and_next_to_them_are_tested_by_degrees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clusters, "_NEAR", 1000)
+    edges = (-3e-8, -2e-8, 0.0, 2e-8, 3e-8, 1.0, 180.0, -180.0)  # of which some are equal in units
+    texts = [(f"{north:.9f}", f"{east:.9f}") for north, east in product(edges[:6], edges)]
+    places, rows = locations(texts), list(range(len(texts)))
+    for west, east, south in product(edges, edges, edges[:6]):
+        box = Box(west, south, east, 1.0)
+        found = cluster(places, scanned(places, rows), box, 22)
+        assert found.counts.sum() == len(rows_in(places, rows, box))
 
 
 def test_each_way_gives_the_same_bytes() -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from service.engine.columns import row_budget
 from service.engine.columns.column import Rows, build_column
 from service.engine.columns.row_budget import OverBudget, within_budget
-from service.engine.columns.selection import RowBitmap, ScannedRows, Selection, bit_positions, pack
+from service.engine.columns.selection import ManyRows, RowBitmap, ScannedRows, Selection, bit_positions, pack
 from service.engine.geography import distance_order, locations as blocks
 from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
@@ -130,6 +130,11 @@ def by_place(built: Locations, mask: NDArray[np.bool_]) -> ScannedRows:
     """Return the rows in a mask, which are looked for by position."""
     found = RowBitmap(pack(mask), np.arange(len(mask), dtype=np.int32), len(mask))
     return ScannedRows(found, built.order, built.count)
+
+
+def ways(built: Locations, mask: NDArray[np.bool_]) -> list[ManyRows]:
+    """Return the rows in a mask, by number and by position."""
+    return [by_place(built, mask), by_place(built, mask).marked()]
 
 
 def slack(metres: float) -> float:
@@ -254,14 +259,34 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Coordinates, ten
     random = Random(seed)
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
     rows = mask.nonzero()[0].astype(np.int32)
-    listed, dense = (
-        order_rows(built, near, rows),
-        DistanceOrder(built, near, by_place(built, mask)),
-    )
-    for order in (listed, dense):
+    listed = order_rows(built, near, rows)
+    for order in (listed, *(DistanceOrder(built, near, each) for each in ways(built, mask))):
         check_order(order, rows.tolist(), points, near)
         check_pages(order, sum(row in points for row in rows.tolist()), 7)
-    assert listed.slice(0, len(rows)).tolist() == dense.slice(0, len(rows)).tolist()
+        assert listed.rows.tolist() == order.slice(0, len(rows)).tolist()
+
+
+@pytest.mark.parametrize("sorted_at_once", [0, 20, 4000])
+@given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII), st.integers(1, 10))
+def test_the_rows_in_a_circle_around_the_point_are_the_first_of_all(
+    sorted_at_once: int, seed: int, near: Coordinates, radius: float, tenths: int
+) -> None:
+    built, points = many(seed)
+    random = Random(seed)
+    mask = np.array([random.randrange(10) < tenths for _ in built.order])
+    area = circle_area(built, Circle(near, radius))
+    for found, rows in ((None, area.rows()), *((each, area.rows()[mask[area.rows()]]) for each in ways(built, mask))):
+        with pytest.MonkeyPatch.context() as limits:
+            limits.setattr(distance_order, "_SORTED", sorted_at_once)
+            order, expected = DistanceOrder(built, near, found, area), order_rows(built, near, rows)
+            assert order.total == order.non_null_count == expected.total
+            check_pages(order, len(rows), 7)
+            for listed in (order.listed(), order.nearest(5), order.nearest(20), order.nearest(len(rows))):
+                if listed is not None:
+                    assert listed.total == len(rows)
+                    assert len(listed.rows) <= listed.total
+                    assert listed.rows.tolist() == expected.rows.tolist()[: len(listed.rows)]
+    assert set(rows.tolist()) <= set(points)
 
 
 @pytest.fixture

@@ -113,7 +113,9 @@ def test_any_combination_of_conditions_equals_a_naive_scan(seed: int, asked: Seq
         [("is_open", "true")],
         [("country", "CA"), ("is_open", "true")],
         [("city", "Toronto"), ("city", "Ottawa"), ("country", "CA")],
+        [("country", "SE"), ("is_open", "false")],  # few rows of common values
         [("radius", "1.2e7")],
+        [("radius", "1.2e7"), ("is_open", "true")],
         [("bbox", "100,-90,-100,90"), ("is_open", "true")],
         [("q", "shop"), ("country", "CA")],
         [("q", "s"), ("radius", "1.5e7"), ("is_open", "true"), ("bbox", "-180,-80,180,90"), ("city", "Toronto")],

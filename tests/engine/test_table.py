@@ -81,7 +81,7 @@ def test_selections_and_bitmaps_are_cached() -> None:
     criteria = Criteria((Filter("name", ("Acme",)),))
     assert select(table, criteria, "name") is select(table, criteria, "name")
     assert select(table, criteria, "name") is not select(table, criteria, "domain")
-    assert table.bitmap("name", 0) is table.bitmap("name", 0)
+    assert table.bitmap("name", 0, table.order_by) is table.bitmap("name", 0, table.order_by)
 
 
 def test_a_few_selections_are_cached_for_any_table_size() -> None:

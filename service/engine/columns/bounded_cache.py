@@ -19,7 +19,7 @@ large as its request. At most, in MiB, where and what, by which key:
    8  engine/table.py
       facets, by criteria, field
   64  engine/table.py
-      bitmaps, by field, code
+      bitmaps, by field, code, order
   32  engine/text_index.py
       bitmaps of terms, by term
    8  engine/row_json.py

@@ -164,6 +164,18 @@ class RowBitmap(Selection):
         """Whether it takes less memory than a list of the rows."""
         return self.bitmap.nbytes < self.total * _ROW_BYTES
 
+    def marked(self) -> "RowBitmap":
+        """Return itself, as a scan returns the same rows."""
+        return self
+
+    def valued(self) -> int:
+        """Return how many of the rows have a value."""
+        return self.non_null_count
+
+    def has(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return for each of some positions whether its row is selected."""
+        return is_set(self.bitmap, positions)
+
     def rank(self, position: int) -> int:
         """Return how many rows are before a position."""
         word, bit = position >> _WORD_SHIFT, position & _BIT
@@ -177,9 +189,10 @@ class RowBitmap(Selection):
 
     def positions(self, start: int, stop: int) -> NDArray[np.intp]:
         """Return the positions of the rows of some ranks, without looking at others."""
-        first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
-        hits, before = bit_positions(self.bitmap[first:end]), int(self._before[first])
-        return hits[start - before : stop - before] + (first << _WORD_SHIFT)
+        before = self._before.searchsorted
+        first, end = int(before(np.int32(start), "right")) - 1, int(before(np.int32(stop)))
+        hits, rank = bit_positions(self.bitmap[first:end]), int(self._before[first])
+        return hits[start - rank : stop - rank] + (first << _WORD_SHIFT)
 
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one rank to another."""
@@ -190,20 +203,35 @@ class ScannedRows(Selection):
     """Many rows by number: those of a page are looked for in another order of all rows, from the nearer end.
 
     `valued_count` of all rows have a value there. A page that is far from both ends needs the bitmap of positions in
-    the order, which takes milliseconds of a million rows. `bitmap` is by row.
+    the order, which takes milliseconds of a million rows.
     """
 
-    __slots__ = ("_marked", "_order", "_valued_count", "bitmap")
+    __slots__ = ("_bitmap", "_marked", "_order", "_valued", "_valued_count")
 
     def __init__(self, matches: RowBitmap, order: Rows, valued_count: int) -> None:
         super().__init__(matches.total, 0, 2 * matches.nbytes)
-        self.bitmap, self._order, self._valued_count = matches.bitmap, order, valued_count
+        self._bitmap, self._order, self._valued_count = matches.bitmap, order, valued_count
         self._marked: RowBitmap | None = None
+        self._valued: int | None = None
+
+    def valued(self) -> int:
+        """Return how many of the rows have a value."""
+        if self._valued is None:
+            nulls = self._order[self._valued_count :]
+            spend(len(nulls))
+            self._valued = self.total - int(np.count_nonzero(is_set(self._bitmap, nulls)))
+        return self._valued
+
+    def has(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return for each of some positions in the order whether its row is selected."""
+        return (
+            is_set(self._bitmap, self._order.take(positions)) if self._marked is None else self._marked.has(positions)
+        )
 
     def marked(self) -> RowBitmap:
         """Return the same selection as a bitmap of positions in the order."""
         if self._marked is None:
-            self._marked = renumbered(self.bitmap, self._order, self._valued_count)
+            self._marked = renumbered(self._bitmap, self._order, self._valued_count)
         return self._marked
 
     def slice(self, start: int, stop: int) -> Rows:
@@ -239,9 +267,12 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                hits.append(rows[is_set(self.bitmap, rows)])
+                hits.append(rows[is_set(self._bitmap, rows)])
                 number -= len(hits[-1])
         return np.concatenate([*hits, self._order[:0]])
+
+
+ManyRows = RowBitmap | ScannedRows
 
 
 def renumbered(bitmap: Bitmap, order: Rows, non_null_count: int) -> RowBitmap:

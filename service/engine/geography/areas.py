@@ -36,7 +36,7 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
-        rows = self.unsorted()
+        rows = self.locations.order.take(self.positions())
         rows.sort()
         return rows
 
@@ -45,26 +45,27 @@ class Area(msgspec.Struct, frozen=True, eq=False):
         spend(len(rows))
         positions = self.locations.positions.take(rows)
         inside = positions < self.locations.count
-        inside[inside] = self._contains(positions[inside])
+        inside[inside] = self.contain(positions[inside])
         return inside
 
     def bitmap(self) -> Bitmap:
         """Return the bitmap of the rows inside."""
         spend(len(self.locations.order))
         mask = np.zeros(len(self.locations.order), np.bool_)
-        mask[self.unsorted().astype(np.intp)] = True  # which NumPy would convert to more slowly
+        mask[self.locations.order.take(self.positions())] = True
         return pack(mask)
 
-    def unsorted(self) -> Rows:
-        """Return the rows inside, by position."""
+    def positions(self) -> Positions:
+        """Return the positions of the rows inside."""
         spend(self.count)
         start, stop = int(self.near.starts.min()), int(self.near.stops.max())
         if stop - start <= _SLICED * self.count:
-            return self.locations.order[start:stop][self.contains(*[each[start:stop] for each in self.coordinates])]
+            return self.contains(*[each[start:stop] for each in self.coordinates]).nonzero()[0] + start
         near = self.near.positions()
-        return self.locations.order.take(near[self._contains(near)])
+        return near[self.contain(near)]
 
-    def _contains(self, positions: Positions | Rows) -> Mask:
+    def contain(self, positions: Positions | Rows) -> Mask:
+        """Return for each of some positions whether its row is inside."""
         return self.contains(*[each.take(positions, axis=0) for each in self.coordinates])
 
 

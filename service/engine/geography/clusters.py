@@ -11,20 +11,28 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
+    ManyRows,
     RowBitmap,
     RowList,
-    ScannedRows,
     bit_positions,
     edges_of_runs,
-    is_set,
     pack,
     word_count,
 )
-from service.engine.geography.areas import Area
-from service.engine.geography.grid import Floats, Positions
+from service.engine.geography.areas import Area, box_area
+from service.engine.geography.grid import Floats, Positions, are_in_box
 from service.engine.geography.locations import Locations
-from service.engine.geography.z_order import UNITS_PER_DEGREE, MortonCodes, Totals, ZOrder, separate, totals, zooms_of
-from service.model.coordinates import MAX_ZOOM
+from service.engine.geography.z_order import (
+    UNITS_PER_DEGREE,
+    MortonCodes,
+    Totals,
+    ZOrder,
+    fixed,
+    separate,
+    totals,
+    zooms_of,
+)
+from service.model.coordinates import MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
@@ -32,6 +40,7 @@ _EDGES: Final = 2  # to look at the edge of a run takes as long as at so many ro
 _STEPS: Final = 4  # of each row that is looked at alone
 _FEW: Final = 1000  # rows that are looked at one by one,
 _FEW_FRACTION: Final = 8  # or less than 1 / 8 of all
+_NEAR: Final = 2  # to look at a row near a box takes twice as long as at one along the curve
 _Integers = NDArray[np.int64]
 
 
@@ -71,27 +80,27 @@ class _OccupiedCells(msgspec.Struct, frozen=True, eq=False):
     longitudes: _Integers
 
 
-def cluster(locations: Locations, matches: RowList | ScannedRows | None, area: Area | None, zoom: int) -> Clusters:
-    """Return the clusters of rows: a list, a scan of the Z-order, or all; of those in an area, if any.
+def cluster(locations: Locations, matches: RowList | ManyRows | None, box: Box | None, zoom: int) -> Clusters:
+    """Return the clusters of rows: a list, a scan of the Z-order, or all; of those in a box, unless it has all.
 
     Raises `TooManyCells`.
     """
     z_order = locations.z_order
-    if area is not None:
-        rows = _inside(matches, area)
-    elif matches is None:
+    if isinstance(matches, RowList):
+        rows = matches.rows if box is None else matches.rows[box_area(locations, box).matches(matches.rows)]
+        positions: NDArray[np.signedinteger] = z_order.positions.take(rows)
+    elif box is not None:
+        positions = _inside(locations, matches, box)
+    elif matches is not None:
+        return _cluster_many(locations, matches.marked(), zoom)
+    else:
         if z_order.cell_counts[zoom] > MAX_CELLS:
             raise _too_many(z_order.cell_counts.__getitem__, zoom)
         rows = z_order.order[: z_order.count]
         return _arranged(locations, _cells(z_order.codes, rows, z_order.totals, z_order.starts(zoom)), zoom)
-    elif isinstance(matches, ScannedRows):
-        return _cluster_many(locations, matches.marked(), zoom)
-    else:
-        rows = matches.rows
-    positions = z_order.positions.take(rows)
     if len(positions) < _FEW or len(positions) * _FEW_FRACTION < z_order.count:
         positions.sort()
-        cells = _cells_at(z_order, positions[: positions.searchsorted(z_order.count)], zoom)
+        cells = _cells_at(z_order, positions[: positions.searchsorted(positions.dtype.type(z_order.count))], zoom)
         return _arranged(locations, cells, zoom)
     spend(z_order.count)
     mask = np.zeros(len(z_order.order), np.bool_)
@@ -99,19 +108,34 @@ def cluster(locations: Locations, matches: RowList | ScannedRows | None, area: A
     return _cluster_many(locations, RowBitmap(pack(mask), z_order.order, z_order.count), zoom)
 
 
-def _inside(matches: RowList | ScannedRows | None, area: Area) -> Rows:
-    """Return those of some rows, or of all, that are in an area, in no order."""
+def _inside(locations: Locations, matches: ManyRows | None, box: Box) -> NDArray[np.signedinteger]:
+    """Return the positions of many rows, or of all, that are in a box, in no order."""
+    area, order, z_order = box_area(locations, box), locations.order, locations.z_order
     if matches is None:
-        return area.unsorted()
-    if isinstance(matches, RowList):
-        rows = matches.rows
-    elif matches.total < area.count:
-        rows = bit_positions(matches.bitmap).astype(np.int32)
+        near = area.positions()
+    elif matches.total < _NEAR * area.count:
+        return _along(z_order, matches.marked(), area, box)
     else:
         spend(area.count)
-        rows = area.locations.order.take(area.near.positions())
-        rows = rows[is_set(matches.bitmap, rows)]
-    return rows[area.matches(rows)]
+        near = area.near.positions()
+        along = z_order.positions.take(order.take(near))
+        hits = matches.has(along)
+        return along[hits][area.contain(near[hits])]
+    return z_order.positions.take(order.take(near))
+
+
+def _along(z_order: ZOrder, matches: RowBitmap, area: Area, box: Box) -> Positions:
+    """Return the positions of rows along the curve in a box. Their units decide; on an edge of it, the area does."""
+    spend(matches.non_null_count)
+    positions = matches.positions(0, matches.non_null_count)
+    latitudes, longitudes = z_order.latitudes.take(positions), z_order.longitudes.take(positions)
+    west, south, east, north = fixed(np.array(box)).tolist()
+    # So it still crosses the antimeridian if its longitudes have the same units.
+    inside = are_in_box(Box(west + (box.west > box.east), south, east, north), latitudes, longitudes)
+    on_edge = (latitudes == south) | (latitudes == north) | (longitudes == west) | (longitudes == east)
+    doubtful = on_edge.nonzero()[0]
+    inside[doubtful] = area.matches(z_order.order.take(positions[doubtful]))
+    return positions[inside]
 
 
 def _cluster_many(locations: Locations, matches: RowBitmap, zoom: int) -> Clusters:

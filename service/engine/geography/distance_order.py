@@ -8,20 +8,23 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowList, ScannedRows, Selection, bit_positions, is_set, unpack
+from service.engine.columns.selection import ManyRows, RowList, Selection, unpack
+from service.engine.geography.areas import Area
 from service.engine.geography.grid import (
     BAND_HEIGHT,
     EARTH_RADIUS,
     Floats,
-    Positions,
     box_around,
     cell_of,
     rounded_metres,
     spans,
     squared_chord,
 )
-from service.engine.geography.locations import Locations, squared_chords, vector_of
+from service.engine.geography.locations import Locations, vector_of
 from service.model.coordinates import Coordinates
+
+# Positions among the locations.
+Positions = NDArray[np.integer]
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _BAND_METRES: Final = _DEGREE * BAND_HEIGHT
@@ -34,6 +37,8 @@ _EXCESS: Final = 8.0  # if more than this many times the needed rows are found, 
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
+# If at most 1 / 2 of all rows match, the distances of these are computed.
+_SOME_FRACTION: Final = 2
 _FIRST_BLOCKS: Final = 8
 _ROUNDED_UP: Final = 1 + 1e-12  # the square of a root may be less than the number
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
@@ -47,88 +52,100 @@ _NO_ROWS: Final = np.empty(0, np.int32)
 class DistanceOrder(Selection):
     """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
-    The rows are some, or all. They are put into order page by page.
+    The rows are some, or all; with an area, a circle around the point, only those inside. They are put into order page
+    by page.
     """
 
-    __slots__ = ("_located", "_locations", "_matches", "_others", "_point")
+    __slots__ = ("_inside", "_located", "_locations", "_matches", "_point")
 
-    def __init__(self, locations: Locations, point: Coordinates, matches: ScannedRows | None = None) -> None:
+    def __init__(
+        self, locations: Locations, point: Coordinates, matches: ManyRows | None = None, area: Area | None = None
+    ) -> None:
         self._locations, self._point, self._matches = locations, point, matches
-        self._others = locations.order[locations.count :]
+        total, self._located = len(locations.order), locations.count
         if matches is not None:
-            spend(len(self._others))
-            self._others = self._others[is_set(matches.bitmap, self._others)]
-        total = len(locations.order) if matches is None else matches.total
-        self._located = total - len(self._others)
-        super().__init__(total, self._located, 0)
+            total, self._located = matches.total, matches.valued()
+        self._inside = None if area is None else area.positions()
+        if self._inside is not None:
+            if matches is not None:
+                self._inside = self._inside[matches.has(self._inside)]
+            total = len(self._inside)
+        super().__init__(total, min(total, self._located), 0)
 
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one rank to another."""
-        near, others = _NO_ROWS, self._others[max(start - self._located, 0) : max(stop - self._located, 0)]
-        if located := range(start, min(stop, self._located)):
+        near = _NO_ROWS
+        if located := range(start, min(stop, self.non_null_count)):
             rows, _, ranks = self._sorted(located)
             near = rows[ranks.start : ranks.stop]
-        return np.concatenate((near, others)) if len(others) else near
+        others = range(max(start, self.non_null_count), stop)
+        return np.concatenate((near, self._others(others.start, stop))) if others else near
 
     def nearest(self, number: int) -> RowList | None:
         """Return the nearest rows in order, at least `number`; None if these are too many, or not all located."""
-        if number > min(_SORTED, self._located):
+        if number > min(_SORTED, self.non_null_count):
             return None
         rows, chords, _ = self._sorted(range(number))
         return _nearest_rows(rows, chords, self.total)
 
     def listed(self) -> RowList:
         """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
-        rows = self._all()
-        near, _ = _by_distance(rows, self._chords(rows))
-        return RowList(np.concatenate((near, self._others)), self._located)
+        positions = self._all()
+        near, _ = self._by_distance(positions, self._chords(positions))
+        return RowList(np.concatenate((near, self._others(len(near), self.total))), len(near))
 
-    def _all(self) -> Rows:
-        """Return all located rows."""
-        if self._matches is None:
-            return self._locations.order[: self._located]
-        rows = bit_positions(self._matches.bitmap).astype(np.int32)
-        return rows[self._locations.positions.take(rows) < self._locations.count] if len(self._others) else rows
+    def _others(self, start: int, stop: int) -> Rows:
+        """Return the rows of some ranks that are not located."""
+        return self._locations.order[start:stop] if self._matches is None else self._matches.marked().slice(start, stop)
 
-    def _chords(self, rows: Rows) -> Floats:
-        positions = self._locations.positions.take(rows)
-        return squared_chords(self._point, self._locations.points.take(positions, axis=0))
+    def _all(self) -> Positions:
+        """Return the positions of all located rows."""
+        if self._inside is not None:
+            return self._inside
+        return np.arange(self._located) if self._matches is None else self._matches.marked().positions(0, self._located)
 
-    def _among_all(self, ranks: range) -> tuple[Rows, range]:
-        """Return rows that may have some ranks, and which ranks these are among them.
+    def _chords(self, positions: Positions) -> Floats:
+        return self._locations.squared_chords(self._point, positions)
+
+    def _by_distance(self, positions: Positions, chords: Floats) -> tuple[Rows, Floats]:
+        return _by_distance(self._locations.order.take(positions), chords)
+
+    def _among_all(self, ranks: range) -> tuple[Positions, range]:
+        """Return positions of rows that may have some ranks, and which ranks these are among them.
 
         Distances of all rows in single precision decide, which takes less time, unless only some rows match.
         """
         count = self._locations.count
         spend(count)
-        if self._located * _NEARBY_FRACTION <= count:
+        if self.non_null_count * _SOME_FRACTION <= count:
             return self._all(), ranks
         nearness = (self._locations.points @ -np.array(vector_of(self._point))).astype(np.float32)
         if self._matches is not None:  # farthest away is what does not match
             np.copyto(nearness, np.inf, where=~unpack(self._matches.marked().bitmap, len(nearness)))
-        window, ranks = _window(nearness, ranks, _PRECISION)
-        return self._locations.order.take(window), ranks
+        return _window(nearness, ranks, _PRECISION)
 
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
         """Return located rows in order, and their chords, and which of them have some ranks.
 
         They leave out no row between two of them, so from rank 0 on they are the first rows of the order.
         """
-        nearby = None
-        if ranks.stop * _NEARBY_FRACTION <= self._located:
+        nearby: tuple[Positions, Floats] | None = None
+        if self._inside is not None and len(self._inside) <= _SORTED:
+            nearby = self._inside, self._chords(self._inside)
+        elif ranks.stop * _NEARBY_FRACTION <= self._located:
             nearby = self._nearest(ranks.stop) or self._far(ranks.stop)
         if nearby is None:
-            rows, ranks = self._among_all(ranks)
-            nearby = rows, self._chords(rows)
-        rows, chords = nearby
-        if len(rows) > _SORTED:
+            positions, ranks = self._among_all(ranks)
+            nearby = positions, self._chords(positions)
+        positions, chords = nearby
+        if len(positions) > _SORTED:
             window, ranks = _window(chords, ranks, 0)
-            rows, chords = rows[window], chords[window]
-        rows, chords = _by_distance(rows, chords)
+            positions, chords = positions[window], chords[window]
+        rows, chords = self._by_distance(positions, chords)
         return rows, chords, ranks
 
-    def _nearest(self, number: int) -> tuple[Rows, Floats] | None:
-        """Return the nearest rows, at least a number of them, unless they are far away.
+    def _nearest(self, number: int) -> tuple[Positions, Floats] | None:
+        """Return the positions of the nearest rows, at least a number of them, unless they are far away.
 
         The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
@@ -146,7 +163,7 @@ class DistanceOrder(Selection):
                     return None
                 promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
                 if promised >= needed:
-                    nearest = self._among(self._locations.order.take(near.positions()), squared_chord(radius))
+                    nearest = self._among(near.positions(), squared_chord(radius))
                     if len(nearest[0]) >= number:
                         return nearest
                     needed = max(needed, min(number * promised / (len(nearest[0]) + 1), _GROWTH * promised))
@@ -154,8 +171,8 @@ class DistanceOrder(Selection):
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
-    def _far(self, number: int) -> tuple[Rows, Floats] | None:
-        """Return the nearest rows, at least a number; None if distances are too similar to prune.
+    def _far(self, number: int) -> tuple[Positions, Floats] | None:
+        """Return the positions of the nearest rows, at least a number; None if distances are too similar to prune.
 
         The farthest that is needed of those in the nearest blocks says which other blocks may have nearer ones.
         """
@@ -165,23 +182,23 @@ class DistanceOrder(Selection):
         looked_at = _FIRST_BLOCKS
         while looked_at < most:
             nearest = np.argpartition(bounds, looked_at)[:looked_at]
-            positions, chords = self._among(blocks.rows_in(nearest), math.inf)
+            positions, chords = self._among(blocks.positions_in(nearest), math.inf)
             if len(positions) >= number:
                 farthest = math.sqrt(np.partition(chords, number - 1)[number - 1])
                 needed = (bounds <= farthest).nonzero()[0]
                 if len(needed) <= most:
-                    return self._among(blocks.rows_in(needed), farthest * farthest * _ROUNDED_UP)
+                    return self._among(blocks.positions_in(needed), farthest * farthest * _ROUNDED_UP)
             looked_at *= 2
         return None
 
-    def _among(self, rows: Rows, square: float) -> tuple[Rows, Floats]:
-        """Return which of some rows match and have at most a squared chord, and their squared chords."""
-        spend(len(rows))
+    def _among(self, positions: Positions, square: float) -> tuple[Positions, Floats]:
+        """Return which of some positions match and have at most a squared chord, and their squared chords."""
+        spend(len(positions))
         if self._matches is not None:
-            rows = rows[is_set(self._matches.bitmap, rows)]
-        chords = self._chords(rows)
+            positions = positions[self._matches.has(positions)]
+        chords = self._chords(positions)
         near = (chords <= square).nonzero()[0]
-        return rows.take(near), chords.take(near)
+        return positions.take(near), chords.take(near)
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""

@@ -13,6 +13,7 @@ from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 
 Floats = NDArray[np.float64]
 _Degrees = TypeVar("_Degrees", float, Floats)
+_Number = TypeVar("_Number", np.float64, np.int32)
 
 EARTH_RADIUS: Final = 6_371_008.8  # metres
 _QUARTER: Final = 90  # degrees
@@ -75,8 +76,8 @@ def box_around(point: Coordinates, radius: float) -> Box:
     return Box(west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north)
 
 
-def are_in_box(box: Box, latitudes: Floats, longitudes: Floats) -> NDArray[np.bool_]:
-    """Return for each point whether it is in a box; none is whose coordinates are NaN."""
+def are_in_box(box: Box, latitudes: NDArray[_Number], longitudes: NDArray[_Number]) -> NDArray[np.bool_]:
+    """Return for each point whether it is in a box, both in the same units; none is whose coordinates are NaN."""
     west, south, east, north = box
     after, before = longitudes >= west, longitudes <= east
     inside: NDArray[np.bool_] = (after & before if west <= east else after | before) & (latitudes >= south)
