@@ -45,8 +45,8 @@ _SYNONYMS: Final = {
     "country": "countrycode countryregion nation land landregion landercode staat pays pais paese nazione",
     "postal_code": "zip zipcode postcode postal plz postleitzahl codepostal codigopostal codicepostale cp cap",
     "phone_number": (
-        "phone telephone tel phoneno phone1 mobile telefon telefonnummer telefonnr rufnummer numerotelephone "
-        "notelephone telefono numerotelefono telefoon"
+        "phone telephone tel phoneno phone1 mainphone primaryphone mobile telefon telefonnummer telefonnr rufnummer "
+        "numerotelephone notelephone telefono numerotelefono telefoon"
     ),
     "is_open": "open active geoffnet offen aktiv ouvert actif abierto abierta activo aperto attivo actief",
     "latitude": "lat y breite breitengrad latitud latitudine breedtegraad",

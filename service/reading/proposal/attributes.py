@@ -10,7 +10,7 @@ from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeK
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
 from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
-from service.reading.columns.flags import flag_of
+from service.reading.columns.flags import IS_OPEN, flag_of
 from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import AttributeOptions
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
@@ -40,16 +40,18 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
 
     `decimal` is the decimal separator of the stores.
     """
-    texts = set(column.texts)
-    if _fits(column, "flag") and (not texts <= _BITS or texts in (_BITS, set())):  # of digits only if there are both
+    texts, has_flags = set(column.texts), any(isinstance(cell, bool) for cell in column.values)
+    is_code = _is_code(column.name) and not has_flags  # ON is a province, NO a country
+    may_be_flag = not is_code and (not texts <= _BITS or texts in (_BITS, set()))  # of digits only if there are both
+    if may_be_flag and _fits(column, "flag"):
         return of_kind("flag")
-    if not any(isinstance(cell, bool) for cell in column.values):
+    if not has_flags:
         possible = [()] if _fits(column, "date") else prove_formats(column.texts, first)[0]
         if len(possible) == 1 and (_SINCE_1970.isdisjoint(possible[0]) or _TIMES.search(column.name)):
             return of_kind("date") | ({"date": one_or_array(possible[0])} if possible[0] else {})
-        if all(map(NUMBER.fullmatch, column.texts)) and not _is_code(column.name):
+        if all(map(NUMBER.fullmatch, column.texts)) and not is_code:
             return _number(column, decimal)
-        flags = {quoted(text): flag_of(text) for text in column.texts}
+        flags = {quoted(text): flag_of(text) for text in column.texts if not is_code}
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
             values = {text: "true" if flag else "false" for text, flag in flags.items()}
             return of_kind("flag") | {"values": inline_table(values)}
@@ -62,8 +64,8 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
 
 
 def _is_code(name: str) -> bool:
-    """Return whether a name is that of numbers with which nobody calculates, as `plz` or `Code`."""
-    return is_identifier_name(name) or suggest_field(name, STORES) not in (None, *COORDINATES)
+    """Return whether a name is that of numbers with which nobody calculates, as `plz` or `Code`, and of no flags."""
+    return is_identifier_name(name) or suggest_field(name, STORES) not in (None, *COORDINATES, IS_OPEN.name)
 
 
 def _number(column: ColumnSample, decimal: str) -> dict[str, str]:

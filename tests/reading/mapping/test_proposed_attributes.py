@@ -154,3 +154,14 @@ def test_the_columns_that_a_preset_leaves_are_proposed_too(sample: str, tmp_path
     after = run_here("check", SAMPLES / sample, "--mapping", mapping)
     assert before.returncode == after.returncode
     assert "attributes" in after.stdout
+
+
+def test_codes_that_are_words_for_yes_and_no_are_texts() -> None:
+    record = {"store_id": "s", "company_id": "c", "address_1": "1 Elm St", "city": "Ada", "country": "Norway"}
+    codes = {"province": "Ontario", "province_code": "ON", "country_code": "NO", "land_code": "SI", "mainPhone": "1"}
+    text = propose_mapping(nested([{**record, **codes, "drive_in": True, "has_atm": "no"}]), "x")
+    assert 'phone_number = "mainPhone"' in text
+    for name in ("province_code", "country_code", "land_code"):
+        assert f'\n# {name} = {{ from = "{name}", invalid = "null" }}\n' in text
+    for name in ("drive_in", "has_atm"):
+        assert f'\n# {name} = {{ from = "{name}", kind = "flag", invalid = "null" }}' in text
