@@ -91,7 +91,7 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         accepted = np.zeros(self.column.null_code + 1, np.bool_)
         accepted[self.codes] = True
         parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes), _AT_ONCE)]
-        return np.concatenate(parts) if parts else accepted[:0]
+        return np.concatenate(parts)
 
 
 class CodeRange(msgspec.Struct, frozen=True, eq=False):

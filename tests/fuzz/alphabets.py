@@ -33,7 +33,17 @@ QUERY: Final = Alphabet(
         *characters(b"&=+%;_.01\xff"),
         *(b"%C3", b"%CC%81%CC%96", _MARKS, b"city=a&", b"x%b=&" % SERIAL, b"city=%b&" % SERIAL),
     ),
-    (b"city=", b"limit=", b"latitude=", b"near=", b"near=0,0&radius=", b"bbox=", b"bbox=0,0,1,1&zoom=", b"q="),
+    (
+        b"city=",
+        b"limit=",
+        b"latitude=",
+        b"near=",
+        b"near=0,0&radius=",
+        b"bbox=",
+        b"bbox=0,0,1,1&zoom=",
+        b"q=",
+        b"open_at=",
+    ),
     (b"", b"!"),
 )
 PLACES: Final = Alphabet(

@@ -34,8 +34,14 @@ from service.web.http.response import Answer, error_answer
 from service.web.pipeline.access_log import loggable_path
 from service.web.pipeline.plan import Identity, entity_tag
 from service.web.pipeline.routes import AnswerRoute, Routes
+from tests.declared_attributes import STORES_WITH_HOURS
 
-_READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
+_READERS: Final = (
+    QueryParser(STORES_WITH_HOURS),
+    QueryParser(STORES, of_map=True),
+    QueryParser(COMPANIES),
+    QueryParser(),
+)
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
 _ROUTES: Final = Routes(
     AnswerRoute(path=path, answer=lambda *_: Answer(()))

@@ -38,6 +38,7 @@ QUERIES = (
     b"country=&province=%20&limit=+1_0.0&page_num=99999999999999999999&unknown=1&limit=2",
     b"near=43.7,-79.4&radius=5e3&bbox=-79.6,43.5,-79.1,43.9&q=caf%C3%A9+king%20st+&sort_by=distance&fields=distance",
     b"bbox=-79.6,43.5,-79.1,43.9&zoom=+1_2.0&is_open=on&q=king",
+    b"open_at=2026-12-24T10:00:00+01:00&open_at=2026-12-24%2009:00:30.5Z&near=0,0",
 )
 POINTS = (
     *("52\xb022'13\"N 4\xb053'42\"E".encode(), b"SRID=4326;POINT Z(10.75 59.91 12)", b"-123.12, 49.28", b"POINT EMPTY"),

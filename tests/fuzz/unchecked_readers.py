@@ -21,9 +21,10 @@ from service.reading.text import plain_text
 from service.web.connections.framing import ChunkedBody, read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base
+from tests.declared_attributes import STORES_WITH_HOURS
 from tests.loading.data_files import read_batches
 
-_PARSER: Final = QueryParser(STORES)
+_PARSER: Final = QueryParser(STORES_WITH_HOURS)
 
 
 def read_heads(given: bytes) -> None:
