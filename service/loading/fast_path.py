@@ -1,7 +1,6 @@
 """The fast path for columns of plain cells: all cells of a column at once, as the lines of one text."""
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -35,12 +34,12 @@ _DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # lengths of a prefix of the t
 _TIMES: Final = (_MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1))  # where a time may end
 _OFFSET: Final = len("+00:00")
 _LONGEST: Final = _WHOLE + _OFFSET
-_POSITIONS: Final = np.arange(_WHOLE)[:, np.newaxis]  # of characters
+_POSITIONS: Final = np.arange(_WHOLE, dtype=np.uint8)[:, np.newaxis]  # of characters
 _LINE_END: Final = ord("\n")
 _PADDING: Final = " " * _LONGEST  # before the first text and after the last, so that all have as many characters
 _ENDS: Final = np.isin(np.arange(_LONGEST + 1), _TIMES)  # by length, whether a time may end there
-_PARTS: Final = tuple(slice(*ends) for ends in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
-_MONTHS, _HOURS, _MINUTES, _SECONDS = 12, 24, 60, 60
+_TENS: Final = np.array([0, 2, 5, 8, 11, 14, 17])  # digits: of the century, the year in it, the month …
+_TEN, _MONTHS, _HOURS, _MINUTES, _SECONDS = 10, 12, 24, 60, 60
 _EPOCH: Final = 1970  # numpy's
 _MIN, _MAX = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
 
@@ -102,7 +101,7 @@ def _joined(parts: Sequence[_Chars], empty: NDArray[np.bool_], end: bytes, null:
     chars = np.vstack([*parts, np.full((1, len(empty)), end[0], np.uint8)])
     chars[:-1] *= ~empty
     chars[0, empty] = null[0]
-    return bytes(chars.T[chars.T != 0].data)
+    return chars.T.tobytes().translate(None, b"\0")
 
 
 def _complete(full: _Chars, lengths: _Integers, zones: _Integers) -> None:
@@ -110,9 +109,9 @@ def _complete(full: _Chars, lengths: _Integers, zones: _Integers) -> None:
     stops = lengths - zones
     if not (_ENDS[stops] | ((stops == _DATE) & (zones == 0)) | (lengths == 0)).all():
         raise ValueError
-    np.copyto(full, _TEMPLATE, where=stops <= _POSITIONS)
+    np.copyto(full, _TEMPLATE, where=stops.astype(np.uint8) <= _POSITIONS)
     full[_DATE, full[_DATE] == ord(" ")] = ord("T")
-    if not np.where(_TEMPLATE_DIGITS, _are_digits(full), full == _TEMPLATE).all():
+    if not ((full == _TEMPLATE) | (_TEMPLATE_DIGITS & _are_digits(full))).all():
         raise ValueError
 
 
@@ -121,7 +120,8 @@ def _minutes(full: _Chars) -> NDArray[np.datetime64]:
 
     They are computed by arithmetic: numpy's own cast raises without holding the GIL, which crashes the process.
     """
-    year, month, day, hour, minute, second = (_number(full[part]) for part in _PARTS)
+    century, years, month, day, hour, minute, second = _numbers(full[_TENS], full[_TENS + 1])
+    year = 100 * century + years
     months = ((year - _EPOCH) * _MONTHS + month - 1).astype("M8[M]")
     days = months.astype("M8[D]") + (day - 1)
     valid = (year > 0) & (month > 0) & (month <= _MONTHS) & (day > 0) & (days.astype("M8[M]") == months)
@@ -131,16 +131,16 @@ def _minutes(full: _Chars) -> NDArray[np.datetime64]:
     return minutes
 
 
-def _number(digits: _Chars) -> NDArray[np.int64]:
-    """Return the numbers that digits represent."""
-    return reduce(lambda number, digit: number * 10 + digit, digits.astype(np.int64) - ord("0"))
+def _numbers(tens: _Chars, ones: _Chars) -> NDArray[np.int64]:
+    """Return the numbers that two digits represent."""
+    return ((tens - ord("0")) * 10 + ones - ord("0")).astype(np.int64)
 
 
 def _offsets(zones: _Chars, shifted: NDArray[np.bool_]) -> NDArray[np.timedelta64]:
     """Return the offsets of zones from UTC. Raises ValueError if one is invalid."""
     chars = zones[:, shifted]
     tens, ones = chars[[1, 4]], chars[[2, 5]]
-    hours, minutes = ((tens - ord("0")) * 10 + ones - ord("0")).astype(np.int64)
+    hours, minutes = _numbers(tens, ones)
     if not (_are_digits(tens) & _are_digits(ones)).all() or (hours >= _HOURS).any() or (minutes >= _MINUTES).any():
         raise ValueError
     offsets = np.zeros(len(shifted), "m8[m]")
@@ -149,7 +149,7 @@ def _offsets(zones: _Chars, shifted: NDArray[np.bool_]) -> NDArray[np.timedelta6
 
 
 def _are_digits(chars: _Chars) -> NDArray[np.bool_]:
-    return (chars >= ord("0")) & (chars <= ord("9"))
+    return chars - np.uint8(ord("0")) < _TEN  # what is less wraps around
 
 
 _NEWLINE, _MINUS, _POINT, _ZERO, _NINE = b"\n-.09"

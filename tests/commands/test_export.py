@@ -1,6 +1,8 @@
 """`store-directory export`."""
 
 import struct
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +19,7 @@ from tests.baking.random_datasets import baked_file, random_dataset
 from tests.declared_attributes import DECLARED, PREFIX, mapping
 from tests.directory import store, write_directory
 from tests.loaded import serve
-from tests.program import run, run_here
+from tests.program import SECONDS, run, run_here
 from tests.web.live import DEFAULTS, KEY, Client, ServiceServer, authentication
 from tests.web.reply import ask
 
@@ -201,3 +203,25 @@ def test_rejected_data_and_an_unwritable_file(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.baked"
     damaged.write_bytes(b"no data")
     assert run_here("export", damaged, tmp_path / "m.csv").returncode == 1
+
+
+FAULTS = """
+import atexit, sys
+from resource import RUSAGE_SELF, getrusage
+from service.__main__ import main
+atexit.register(lambda: print(getrusage(RUSAGE_SELF).ru_minflt, file=sys.stderr))
+main()
+"""
+
+
+@pytest.mark.ci
+@pytest.mark.process
+def test_the_pieces_of_a_file_have_the_same_memory(tmp_path: Path) -> None:
+    baked, faults = str(tmp_path / "data.baked"), list[int]()
+    run("sample", tmp_path / "data", "--stores", "20000", "--companies", "10")
+    run("bake", tmp_path / "data", baked)
+    for resource in ("companies", "stores"):
+        command = [sys.executable, "-c", FAULTS, "export", baked, f"{tmp_path}/{resource}.csv", "--resource", resource]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+        faults.append(int(ended.stderr))
+    assert faults[1] - faults[0] < 20_000 / 4
