@@ -149,6 +149,23 @@ PATHS: Final = Alphabet(
 )
 NO_VALUE: Final = Alphabet((*characters(b"\na "), SERIAL + b"\n", "ẞ".encode()))
 PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff[{"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
+WORKBOOK_XML: Final = Alphabet(
+    (
+        *characters(b'<>/" 0['),
+        *(b'<c s="1">', b"<f>", b"<v>1</v>", b"</c>", b'<numFmt numFmtId="9" formatCode="', b"<xf ", b"<hyperlink "),
+        *(
+            b"<table:table-cell ",
+            b' table:formula="x"',
+            b'-spanned="2"',
+            b"<text:p>",
+            b'<text:a xlink:href="',
+            b"<draw:a>",
+        ),
+        *(b'office:value-type="float" office:value="1', b'office:value-type="time" office:time-value="-PT'),
+    ),
+    (b"", b'<c s="1">', b"<c><f>", b'<c t="str"><f>HYPERLINK("https:', b'<table:table-cell table:formula="'),
+    (b"", b"</c>", b"<text:p>0"),
+)
 WKB: Final = Alphabet(
     (*characters(b"\0\1\xff"), b"\1\7\0\0\0\1\0\0\0", b"\1\2\0\0\0\0\0\0\0", b"\1\1\0\0\0" + bytes(16)),
     (b"", b"\1\3\0\0\0\xff\xff\xff\xff", b"\1\7\0\0\0\xff\xff\xff\xff"),

@@ -28,6 +28,7 @@ from service.reading.diagnostics import FileError
 from service.reading.files.container import ZipArchive
 from service.reading.files.file_names import parse_manifest
 from service.reading.files.records import open_file
+from service.reading.formats import package
 from service.reading.formats.arrow import ArrowFile
 from service.reading.formats.csv_file import DELIMITERS, open_csv
 from service.reading.formats.file_format import FORMATS
@@ -47,6 +48,10 @@ from tests.engine import oracle
 from tests.engine.search_oracle import indexed, tokens
 from tests.fuzz.seeds import baked
 from tests.loading.data_files import read_batches
+
+STYLES = (
+    b'<numFmt numFmtId="99" formatCode="00000"/><cellXfs><xf/><xf numFmtId="99"/><xf numFmtId="20"/><xf numFmtId="14"/>'
+)
 
 
 def read_csv(given: bytes) -> None:
@@ -135,6 +140,13 @@ def read_parquet(given: bytes) -> None:
         file = ArrowFile(given)
         for batch in file.parts(ColumnRequest([*file.opened.paths, "a.0.b", "geometry.latitude"])):
             assert {len(column) for column in batch.columns} == {batch.records}
+
+
+def read_workbook_xml(given: bytes) -> None:
+    """Rewrite the XML of workbooks, as styles, as a sheet of .xlsx, and as the content of an .ods."""
+    writers = list(package.writers_of(STYLES + given, b'date1904="1"'))
+    package.change_sheet(writers, given, is_new=True)
+    package.change_content(given)
 
 
 def read_wkb(given: bytes) -> None:

@@ -170,6 +170,16 @@ def overpass_texts() -> tuple[bytes, ...]:
     return elements, b'{"version": 0.6, "elements": %b}' % elements
 
 
+WORKBOOK_XML = (
+    b'<c r="A2" s="1"><v>1067</v></c><c r="B2" s="2"><f>A1</f><v>-0.25</v></c><c r="C2"><f>A1</f><v/></c>',
+    b'<c t="str"><f>HYPERLINK("https://x.org","x")</f><v>x</v></c><c s="3"><v>0.5</v></c>',
+    b'<numFmt numFmtId="164" formatCode="[h]:mm;@"/><cellXfs><xf numFmtId="164"/></cellXfs>',
+    b'<table:table-cell office:value-type="float" office:value="1067"><text:p>01067</text:p></table:table-cell>',
+    b'<table:table-cell table:formula="of:=1"/><text:p><text:a xlink:href="https://x.org">x</text:a></text:p>',
+    b'<table:table-cell table:number-rows-spanned="2" office:value-type="string"><text:p>x</text:p></table:table-cell>',
+)
+
+
 def parquet_files() -> tuple[bytes, ...]:
     """Return Parquet of nested columns and a geometry, compressed and not, and with the metadata of GeoParquet."""
     table = pa.table(

@@ -67,6 +67,7 @@ TARGETS: Final = {
     ),
     "paths": Target(data.read_paths, (*seeds.json_texts(), *seeds.json_lines()), alphabets.PATHS, 4_096),
     "parquet": Target(data.read_parquet, seeds.parquet_files(), alphabets.PARQUET, 8_192),
+    "workbook": Target(data.read_workbook_xml, seeds.WORKBOOK_XML, alphabets.WORKBOOK_XML, 4_096),
     "wkb": Target(data.read_wkb, seeds.GEOMETRIES, alphabets.WKB),
     "gzip": Target(data.read_gzip, seeds.packed(), alphabets.GZIP, 4_096),
     "zstd": Target(data.read_zstd, seeds.packed(), alphabets.ZSTD, 4_096),

@@ -19,12 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.reading import isolation as file_reader
-from service.reading.batch import Cell, WrongType
+from service.reading.batch import BATCH_SIZE, Cell, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import parquet_file
 from service.reading.formats.arrow import MAX_RECORDS, ArrowFile
 from service.reading.formats.parquet_file import ColumnRequest, Opened, ParquetFile, RowBatch
 from service.reading.isolation import End, Unreadable, answer
+from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import Record, load_stores, refusal, store
 from tests.program import children, eventually, has_ended
 from tests.thoroughness import some_of
@@ -230,6 +231,44 @@ def test_the_process_answers_requests_one_after_the_other() -> None:
     assert rows == [RowBatch(100, [["x", "y"] * 50]), End(), RowBatch(100, [["1.5", None] * 50, [None] * 100]), End()]
     (refused,) = answer(ArrowFile, WHOLE[:-1], [ColumnRequest(["a"])])
     assert isinstance(refused, Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "is_read"),
+    [
+        (1, 7, False),
+        (1, 10**15, True),
+        (-1.5, -0.5, False),
+        (1.5, 1e-7, True),
+        (1.5, -1.5, True),
+        (date(2024, 5, 31), date(1970, 1, 1), False),
+        ("NO", "NO", False),
+        ("1", "x", True),
+        (True, False, True),
+        (None, None, False),
+        (None, 7, True),
+    ],
+)
+def test_a_sample_is_without_cells_that_statistics_say_are_alike(
+    first: object,
+    later: object,
+    is_read: bool,  # noqa: FBT001 - a case
+) -> None:
+    columns = {"a": [first] * BATCH_SIZE + [later, None], "b": ["x"] * (BATCH_SIZE + 1) + ["y"]}
+    file = ArrowFile(written(columns, row_group_size=900))
+    whole, sample = (list(file.parts(ColumnRequest(["a", "b"], is_sample))) for is_sample in (False, True))
+    assert (sample[0], sample[1].columns[1]) == (whole[0], whole[1].columns[1])
+    assert sample[1].columns[0] == (whole[1].columns[0] if is_read else [None, None])
+
+
+@pytest.mark.process
+def test_a_proposal_is_that_of_all_records_without_statistics() -> None:
+    columns = {"store_id": list(range(3000)), "zip": ["1"] * 2999 + ["01"], "x": [1.5] * 2999 + [1e-9]}
+    proposals = [
+        propose_mapping(ParquetFile(written(columns, write_statistics=statistics)), "x.parquet", derives_companies=True)
+        for statistics in (True, False)
+    ]
+    assert proposals[0] == proposals[1]
 
 
 def test_duplicate_columns_are_refused_by_name() -> None:

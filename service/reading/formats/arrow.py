@@ -6,7 +6,7 @@ Columns are read as Arrow arrays; paths lead to the members of nested ones. Thei
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import isnan
 from typing import Any, Final, TypeAlias
 from uuid import UUID
@@ -41,6 +41,7 @@ _ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowE
 _ENCODINGS: Final = ("WKB", "point")
 MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
 _POINTER: Final = 8  # bytes
+_PLAIN_NUMBER, _PRECISE = 10**15, 10**4  # floats from 1 / _PRECISE to _PLAIN_NUMBER have no exponent
 _TOO_MUCH_MEMORY: Final = f"{UNREADABLE}: it takes too much memory"
 _TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
 Step: TypeAlias = Any  # a function from an array to another; a `_Member` if it is that to a member of a struct
@@ -72,6 +73,15 @@ def nested_count(array: Any) -> int:
         return len(array) + nested_count(array)
     fields = array.type.num_fields if pa.types.is_struct(array.type) else 0
     return sum(len(array) + nested_count(array.field(index)) for index in range(fields))
+
+
+def is_uniform(kind: Any, least: Any, most: Any) -> bool:
+    """Return whether all values of a type between two are texts of one kind: numbers have no exponents."""
+    types = pa.types
+    if types.is_integer(kind) or types.is_floating(kind):
+        is_precise = types.is_integer(kind) or max(least, -most) >= 1 / _PRECISE
+        return bool(is_precise and max(most, -least) < _PLAIN_NUMBER)
+    return bool(types.is_date(kind) or types.is_timestamp(kind) or least == most)
 
 
 def size_of(cells: Sequence[Cell]) -> int:
@@ -147,8 +157,17 @@ class ArrowFile:
     def parts(self, request: ColumnRequest) -> Iterator[RowBatch]:
         """Yield all records, with the cells at the requested paths. Raises FileError."""
         sources = {path: steps for path in request.columns if (steps := self._steps(path))}
-        selected = list(dict.fromkeys(map(_selected, sources.values())))
-        size = 0
+        batches = self._batches(request.columns, sources)
+        for first in islice(batches, 1 if request.is_sample else None):
+            yield first
+        if request.is_sample and self.opened.records:
+            cells = dict(zip(request.columns, first.columns, strict=True))
+            others = {path: steps for path, steps in sources.items() if not self._is_settled(path, cells[path])}
+            yield from islice(self._batches(request.columns, others), 1, None) if others else ()
+
+    def _batches(self, paths: Sequence[str], sources: Mapping[str, Sequence[Step]]) -> Iterator[RowBatch]:
+        """Yield all records, with the cells at some paths, None at those without sources."""
+        selected, size = list(dict.fromkeys(map(_selected, sources.values()))), 0
         with _file_errors():
             for batch in self._file.iter_batches(BATCH_SIZE, columns=selected, use_threads=False):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -157,10 +176,27 @@ class ArrowFile:
                 for path, steps in sources.items():
                     array = reduce(lambda array, step: step(array), steps[1:], columns[steps[0].name])
                     cells[path] = cells.get(path) or self._cells(array)
-                found = [cells.get(path, empty) for path in request.columns]
+                found = [cells.get(path, empty) for path in paths]
                 size += sum(map(size_of, found))
                 self._check_size(size)
                 yield RowBatch(batch.num_rows, found)
+
+    def _is_settled(self, path: str, cells: Sequence[Cell]) -> bool:
+        """Return whether type and statistics of a column say that all cells are of the kind of the first ones."""
+        with _file_errors():
+            metadata, schema = self._file.metadata, self._file.schema
+            columns = [schema.column(at).path for at in range(len(schema.names))]
+            if path not in self._schema.names or path not in columns:  # it is a member, or nested
+                return False
+            rows = map(metadata.row_group, range(metadata.num_row_groups))
+            groups = [group.column(columns.index(path)).statistics for group in rows]
+            if any(each is None or not each.has_null_count for each in groups):
+                return False
+            filled = [each for each in groups if each.num_values]
+            if not filled or all(cell is None for cell in cells) or not all(each.has_min_max for each in filled):
+                return not filled
+            least, most = min(each.min for each in filled), max(each.max for each in filled)
+            return is_uniform(self._schema.field(path).type, least, most)
 
     def _cells(self, array: Any) -> list[Cell]:
         self._check_size(_POINTER * nested_count(array))  # before they become objects

@@ -27,12 +27,13 @@ _CONTENT: Final = "content.xml"  # of .ods
 _SHEETS: Final = "xl/worksheets/"
 _WORKBOOK, _STYLES = "xl/workbook.xml", "xl/styles.xml"
 _MAX_LINKS: Final = 2**20
+_MAX_STYLES: Final = 100  # of which cells are found by one expression
 _Writer: TypeAlias = Callable[[float], str | None]
 _ATTRIBUTE: Final = re.compile(rb"""(\w+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")  # without the prefix
 _ADDRESS: Final = re.compile("(?:https?|mailto|tel):", re.IGNORECASE)
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
 # Parts of a format of numbers that are no text: colours, locales and conditions, padding.
-_NOT_SHOWN: Final = re.compile(r"\[(?![hms]+\])[^\]]*\]|[_*].", re.IGNORECASE)
+_NOT_SHOWN: Final = re.compile(r"\[(?![hms]+\])[^\[\]]*\]|[_*].", re.IGNORECASE)
 _LITERAL: Final = re.compile(r'"[^"]*"|\\.|[-+ /()]')
 _PART: Final = re.compile(rf"{_LITERAL.pattern}|[#0]")
 _PADDED: Final = re.compile("#*0{2,}")
@@ -41,9 +42,9 @@ _FORMATS: Final = {"14": "m/d/y", "15": "d-m-y", "16": "d-m", "17": "m-y", "22":
 )  # that are built in, of dates and times
 _DAY: Final = 86_400  # seconds
 _CELL: Final = (  # of some styles, or with a formula
-    rb'<((?:\w+:)?)c\b(?=[^<>]*\ss="(?:%s)"|[^<>]*>\s*<(?:\w+:)?f\b)([^<>]*)>\s*'
-    rb"((?:<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?)"
-    rb"(<(?:\w+:)?v\b[^<>]*(?:/>|>([^<]*)</(?:\w+:)?v>))?\s*</(?:\w+:)?c>"
+    rb'<((?:\w+:)?)c\b(?=[^<>]*\ss="(?:%s)"|[^<>]*>\s*<(?:\w+:)?f\b)([^<>]*)>'
+    rb"(\s*<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?f>))?"
+    rb"(\s*<(?:\w+:)?v\b[^<>]*(?:/>|>([^<]*)</(?:\w+:)?v>))?\s*</(?:\w+:)?c>"
 )
 _STYLE: Final = re.compile(rb'\ss="([0-9]{1,5})"')
 _TYPE: Final = re.compile(rb'\st="(\w*)"')
@@ -107,10 +108,10 @@ def rewritten(content: bytes) -> bytes:
         if _MANIFEST in names and _ENCRYPTION in archive.read(_MANIFEST):
             raise FileError(f"the workbook is encrypted: {SAVE}")
         if _CONTENT in names:
-            return _changed(content, archive, _CONTENT, _ods_content)
+            return _changed(content, archive, _CONTENT, change_content)
         workbook = archive.read(_WORKBOOK) if _WORKBOOK in names else b""
-        writers = list(_writers(archive.read(_STYLES), workbook)) if _STYLES in names else []
-        change = partial(_xlsx_sheet, writers, is_new=b'fullCalcOnLoad="1"' in workbook)
+        writers = list(writers_of(archive.read(_STYLES), workbook)) if _STYLES in names else []
+        change = partial(change_sheet, writers, is_new=b'fullCalcOnLoad="1"' in workbook)
         return _changed(content, archive, _SHEETS, change)
 
 
@@ -180,7 +181,7 @@ def _changed(content: bytes, archive: ZipFile, part: str, change: Callable[[byte
     return written.getvalue()
 
 
-def _ods_content(xml: bytes) -> bytes:
+def change_content(xml: bytes) -> bytes:
     """Return the content of an .ods without what is anchored in cells, other cells as texts."""
     kept, depth, end = list[bytes](), 0, 0
     for tag in _ANCHORED.finditer(xml):
@@ -195,7 +196,7 @@ def _ods_content(xml: bytes) -> bytes:
     return text
 
 
-def _writers(styles: bytes, workbook: bytes) -> Iterator[_Writer | None]:
+def writers_of(styles: bytes, workbook: bytes) -> Iterator[_Writer | None]:
     """Yield for each style what returns a number as it is shown, None if calamine reads it so."""
     custom = {each.get("numFmtId", ""): each.get("formatCode", "") for each in _elements(styles, b"numFmt")}
     known, has_1904 = _FORMATS | custom, re.search(rb'\bdate1904="(?:1|true)"', workbook) is not None
@@ -235,9 +236,10 @@ def _padded(code: str, number: float) -> str | None:
     return None if shown == plain else shown
 
 
-def _xlsx_sheet(writers: Sequence[_Writer | None], xml: bytes, *, is_new: bool) -> bytes:
+def change_sheet(writers: Sequence[_Writer | None], xml: bytes, *, is_new: bool) -> bytes:
     """Return a sheet of .xlsx with some cells as texts; `is_new` if a spreadsheet program has not calculated it."""
-    styles = b"|".join(str(index).encode() for index, writer in enumerate(writers) if writer is not None)
+    known = [str(index).encode() for index, writer in enumerate(writers) if writer is not None]
+    styles = b"|".join(known) if len(known) <= _MAX_STYLES else b"[0-9]+"
     if not styles and b"<f" not in xml and b":f" not in xml:
         return xml
 

@@ -22,9 +22,10 @@ UNREADABLE: Final = "not a Parquet file that can be read"
 
 
 class ColumnRequest(msgspec.Struct, frozen=True):
-    """The columns to read."""
+    """The columns to read; of a sample, after the first batch only those that may have other kinds of values."""
 
     columns: Sequence[str]
+    is_sample: bool = False
 
 
 class Opened(msgspec.Struct, frozen=True, tag=True):
@@ -67,11 +68,18 @@ class ParquetFile(RecordFile):
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells of some columns. Raises FileError."""
+        return self._batches(columns, also, is_sample=False)
+
+    def samples(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Yield records, after the first batch those that statistics do not say enough about. Raises FileError."""
+        return self._batches(columns, (), is_sample=True)
+
+    def _batches(self, columns: Sequence[str], also: Sequence[str], *, is_sample: bool) -> Iterator[Batch]:
         used = {name for path in columns for name in (path, *heads(path))}
         located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
         unused_names, first, total = list(islice(unused, MAX_UNUSED)), 1, self._opened.records
-        for rows in self._reader.parts(ColumnRequest([*columns, *also])):
+        for rows in self._reader.parts(ColumnRequest([*columns, *also], is_sample)):
             yield Batch(
                 range(first, first + rows.records),
                 dict(zip([*columns, *also], rows.columns, strict=True)),
