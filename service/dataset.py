@@ -12,6 +12,7 @@ from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.texts import counted, printable
 
 if TYPE_CHECKING:  # totals and rejections alone need not import numpy
+    from service.engine.places import Places
     from service.engine.table import Table
 
 
@@ -38,15 +39,18 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
     as_of   the day that closing dates were compared with; None if there are none
     schema  the fields of its records, with the attributes that its mapping declares
+    listed  the digest of the list of places; "" without one
     """
 
     stores: "Table"
     companies: "Table"
+    places: "Places"
     generated_at: datetime | None
     version: str
     totals: Totals
     as_of: date | None = None
     schema: Schema = NO_ATTRIBUTES
+    listed: str = ""
 
     def __str__(self) -> str:
         return f"{counted(len(self.stores), 'store')} of {counted(len(self.companies), 'company', 'companies')}"
@@ -153,14 +157,16 @@ class ReadOptions(msgspec.Struct, frozen=True):
 
     mapping   the path of a mapping file, or the name of a preset
     encoding  the name of the encoding of CSV files
+    places    the path of a list of places
     """
 
     mapping: str = ""
     encoding: str = ""
+    places: str = ""
 
     def __str__(self) -> str:
         """Return the options to append to a command: ` --encoding windows-1252`."""
-        declared = (("--mapping", self.mapping), ("--encoding", self.encoding))
+        declared = (("--mapping", self.mapping), ("--encoding", self.encoding), ("--places", self.places))
         return "".join(f" {option} {shlex.quote(value)}" for option, value in declared if value)
 
 

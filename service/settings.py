@@ -83,6 +83,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Text, Help("Map columns to fields by this file or preset.", "FILE|PRESET", "mapping.toml in the folder")
     ] = ""
     encoding: Annotated[Text, Help("Read CSV files in this encoding, such as windows-1252.", "NAME", "UTF-8")] = ""
+    places: Annotated[Text, Help("Offer the cities and postal codes of this list in /places, too.", "FILE")] = ""
     invalid: Annotated[Invalid, Help("Reject a data set with invalid records, or skip those records.")] = (
         InvalidRecords.REFUSE
     )
@@ -173,7 +174,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def read_options(self) -> ReadOptions:
         """How data files are read."""
-        return ReadOptions(mapping=self.mapping, encoding=self.encoding)
+        return ReadOptions(mapping=self.mapping, encoding=self.encoding, places=self.places)
 
     @property
     def poll_seconds(self) -> float:

@@ -35,6 +35,7 @@ from service.model.envelope import ClusterCollection, ClusterProperties, Facet, 
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import file_parameters_of, map_parameters_of, parameters_of
+from service.model.places import PlacePage
 from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.publishing.snapshot import SnapshotHolder
@@ -73,7 +74,7 @@ ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 KINDS_OF_NUMBERS = {"U": "uint", "I": "int", "F": "float"}
 PAGE: Any = PaginatedResponse
 ANSWERS = (
-    *(*(PAGE[record] for record in STORES.items), Company, ClusterCollection, StorePage),
+    *(*(PAGE[record] for record in STORES.items), Company, ClusterCollection, StorePage, PlacePage),
     *(HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready),
 )
 
@@ -532,7 +533,7 @@ def test_what_a_store_takes_in_a_baked_file_is_documented_within_a_fiftieth(tmp_
 
 
 def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:
-    assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "as_of", "crc32:ARRAY"])
+    assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "as_of", "listed", "crc32:ARRAY"])
 
 
 def test_numpy_alone_reads_a_baked_file_as_documented(

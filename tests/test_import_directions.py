@@ -34,9 +34,10 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             results
             facets
             row_csv select
-            conditions row_json table_builder
+            conditions place_search row_json table_builder
+            places
             table
-            geography opening_hours text_index
+            geography opening_hours suggestions text_index
             columns
         """,
         "service.reading": """

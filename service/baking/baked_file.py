@@ -18,6 +18,7 @@ from service.background import Progress, silent
 from service.baking.arrays import Numbers, Structure
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import FORMAT, PACKED, Array, DamagedFile, map_file, unpack_file, write_file
+from service.baking.places import map_places, place_arrays
 from service.baking.tables import MappedTable, table_arrays
 from service.dataset import Dataset, Rejected, Totals
 from service.files import Signature, check_regular
@@ -45,6 +46,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated_at  the time of the data; "" if it is not known
     as_of         the day that closing dates were compared with; absent if there are none
     attributes    the JSON of what the mapping declares; absent if it declares none
+    listed        the digest of the list of places; absent if there is none
     numbered      the JSON of the lengths of the arrays that are the beginning of `numbers`, by name; absent if none is
     """
 
@@ -54,6 +56,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated_at: str = ""
     as_of: date | None = None
     attributes: str | None = None
+    listed: str | None = None
     numbered: str | None = None
 
 
@@ -63,8 +66,11 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
     Raises OSError and leaves no file behind.
     """
     arrays = dict(table_arrays(STORES, dataset.stores)) | dict(table_arrays(COMPANIES, dataset.companies))
+    arrays |= place_arrays(dataset.places)
     declaration = dataset.schema.declaration
     texts = [strings.data for each in (dataset.stores, dataset.companies) for strings in (each.rows, each.text.words)]
+    places = dataset.places
+    texts += [each.data for each in (places.addresses, places.names.words, places.others.words)]
     characters = Characters.of(texts, tables)
     arrays |= _CHARACTERS.arrays("characters", characters)
     numbered = {name: len(array) for name, array in arrays.items() if _is_numbered(name, array)}
@@ -78,6 +84,7 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
         generated_at="" if dataset.generated_at is None else format_instant(dataset.generated_at),
         as_of=dataset.as_of,
         attributes=msgspec.json.encode(declaration).decode() if declaration.digest else None,
+        listed=dataset.listed or None,
         numbered=msgspec.json.encode(numbered, order="sorted").decode() if numbered else None,
     )
     known = {name: text for name, text in msgspec.to_builtins(metadata).items() if text is not None}
@@ -126,6 +133,7 @@ def read_baked(
     characters.check(tables)
     mapped = [MappedTable(resource, arrays) for resource in (schema.stores, schema.companies)]
     stores, companies = (each.table for each in mapped)
+    places, check_places = map_places(arrays, stores)
     if arrays:
         raise DamagedFile(f"unknown array {min(arrays)}")
     if (len(stores), len(companies)) != (totals.stores, totals.companies):
@@ -133,10 +141,13 @@ def read_baked(
     if not checked:
         for each in mapped:
             each.check(progress)
-    for table in (stores, companies):
+        check_places()
+    for table in (stores, companies, places):
         table.prepare()
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
-    return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of, schema)
+    return Dataset(
+        stores, companies, places, generated_at, metadata.version, totals, metadata.as_of, schema, metadata.listed or ""
+    )
 
 
 def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals, Schema]:

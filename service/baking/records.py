@@ -15,7 +15,7 @@ from service.engine.table import ROW_END, Table
 from service.model.records import ATTRIBUTES, Field, Resource
 from service.texts import printable, truncate
 
-_NO_RECORD: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+NO_RECORD: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ROW_START: Final = b"{"
 _RECORD_END: Final = b"}" + ROW_END
 _LINE_END: Final = b"\n"  # in no JSON of one line
@@ -58,7 +58,7 @@ def _are_records(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> bool:
     data[ends - 1] = _LINE_END[0]
     try:
         return len(decoder.decode_lines(data.data)) == len(rows)
-    except _NO_RECORD:
+    except NO_RECORD:
         return False
 
 
@@ -67,7 +67,7 @@ def _invalid(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> Iterator[
     for number, row in enumerate(rows):
         try:
             decoder.decode(row[: -len(ROW_END)])
-        except _NO_RECORD as error:
+        except NO_RECORD as error:
             yield number, printable(truncate(str(error)))
         else:
             if not (row.startswith(_ROW_START) and row.endswith(_RECORD_END)):
@@ -80,7 +80,7 @@ def check_spellings(name: str, table: Table, field: str) -> None:
     for begin in range(0, count, _RECORDS):
         try:
             read_spellings(table, field, np.arange(begin, min(begin + _RECORDS, count)))
-        except (*_NO_RECORD, KeyError):
+        except (*NO_RECORD, KeyError):
             raise DamagedFile(f"the {name} are not those of its records") from None
         sleep(_TURN_SECONDS)
 

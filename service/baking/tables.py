@@ -15,7 +15,7 @@ from service.baking.records import check_rows, check_spellings
 from service.engine.columns.column import Column, Rows
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.selection import count, least_dense, word_count
-from service.engine.geography.grid import grid_cells
+from service.engine.geography.grid import Floats, grid_cells
 from service.engine.geography.locations import DIMENSIONS, Locations
 from service.engine.geography.z_order import AXIS, UNITS_PER_DEGREE, ZOrder, build_z_order, zooms_of
 from service.engine.opening_hours import DAY, TIME_BITS, WEEK, Exceptions, OpenTimes, Week
@@ -96,7 +96,7 @@ def _check_text_index(name: str, index: TextIndex) -> None:
         raise DamagedFile(f"the postings of {name} are not ascending")
 
 
-_TEXT: Final = Structure(
+TEXT: Final = Structure(
     TextIndex,
     _check_text_index,
     words=strings("words", are_sorted),
@@ -127,7 +127,11 @@ def _check_locations(name: str, locations: Locations) -> None:
     sorted_by_cell = (cells[1:] > cells[:-1]) | ((cells[1:] == cells[:-1]) & (rows[1:] > rows[:-1]))
     if not (sorted_by_cell.all() and (others[1:] > others[:-1]).all()):
         raise DamagedFile(f"the order of {name} is not sorted by cell")
-    vectors = locations.vectors.reshape(-1, DIMENSIONS)
+    check_vectors(name, locations.points)
+
+
+def check_vectors(name: str, vectors: Floats) -> None:
+    """Check that vectors have the length 1. Raises `DamagedFile`."""
     # Written so that NaN fails.
     if not (abs(np.einsum("ij,ij->i", vectors, vectors) - 1) <= _MAX_DEVIATION).all():
         raise DamagedFile(f"the vectors of {name} do not have the length 1")
@@ -206,7 +210,7 @@ def table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array]
     """Yield the arrays of a table, with their names."""
     name = resource.name
     yield from _ROWS.arrays(f"{name}/rows", table.rows)
-    yield from _TEXT.arrays(f"{name}/text", table.text)
+    yield from TEXT.arrays(f"{name}/text", table.text)
     for field, column in table.columns.items():
         yield from (COLUMN if column.values is None else _FILTER).arrays(f"{name}/{field}", column)
     for field, texts in table.lists.items():
@@ -227,7 +231,7 @@ class MappedTable:
         self._checks: list[Callable[[], None]] = []
         rows = self._take("rows", _ROWS, {})
         lengths = {"rows": len(rows), "bitmap": word_count(len(rows)), "vector": DIMENSIONS}
-        text = self._take("text", _TEXT, lengths.copy(), length=len(rows))
+        text = self._take("text", TEXT, lengths.copy(), length=len(rows))
         columns, lists = {}, {}
         for field in resource.fields:
             name = field.name

@@ -44,7 +44,9 @@ class _Size(click.ParamType[int]):
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
-@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
+@click.command(
+    params=[SETTINGS[name] for name in ("mapping", "encoding", "places", "invalid", "min_stores", "max_skipped")]
+)
 @DATA
 @TARGET
 @click.option(
@@ -92,7 +94,10 @@ def verify(file: Path) -> None:
         raise click.ClickException(str(rejected)) from rejected
     except DamagedFile as damage:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
-    if dataset_version((dataset.stores, dataset.companies), dataset.schema.declaration) != dataset.version:
+    if (
+        dataset_version((dataset.stores, dataset.companies), dataset.schema.declaration, dataset.listed)
+        != dataset.version
+    ):
         raise click.ClickException(f"{file}: the records do not match version {dataset.version}; bake it again")
     click.echo(f"{file}: valid, {dataset}, version {dataset.version}")
 

@@ -57,7 +57,7 @@ _COLUMNS: Final = 57  # of a value: with the longest name of a field, a line fit
 _STYLES: Final = {"error": "bold red", "warning": "bold yellow"}
 
 
-@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding")])
+@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "places")])
 @DATA
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.pass_context

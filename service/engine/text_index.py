@@ -24,7 +24,7 @@ from service.engine.columns.selection import (
 from service.model.words import Term, words_of_lines
 from service.spool import Spool, Spools
 
-_CACHE_BYTES: Final = 16 << 20
+_CACHE_BYTES: Final = 15 << 20
 # To make a bitmap takes as long as to look at this part of all rows.
 _PACKED_PART: Final = 32
 # Looking rows up in more bitmaps takes longer than to combine these.
@@ -57,13 +57,20 @@ class TextIndex:
     It caches the last bitmaps that are not those of one word, which depend only on their term and the index.
     """
 
-    def __init__(
-        self, words: StringArray, starts: NDArray[np.integer], postings: Rows, dense: DenseWords, length: int
+    def __init__(  # noqa: PLR0913 - the parts of an index
+        self,
+        words: StringArray,
+        starts: NDArray[np.integer],
+        postings: Rows,
+        dense: DenseWords,
+        length: int,
+        *,
+        cache_bytes: int = _CACHE_BYTES,
     ) -> None:
         self.words, self.starts, self.postings, self.dense, self.length = words, starts, postings, dense, length
         self.least_dense = least_dense(length)
         self.dense_bitmaps = dense.bitmaps.reshape(-1, word_count(length))
-        self._bitmaps = BoundedCache[Term, Bitmap](_CACHE_BYTES)
+        self._bitmaps = BoundedCache[Term, Bitmap](cache_bytes)
 
     def match(self, term: Term) -> "TermMatch":
         """Return what matches a term."""

@@ -20,13 +20,16 @@ import numpy as np
 from service.background import Progress, silent
 from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Rejected, Totals, describe_as_of
 from service.engine.table import Table
+from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.compiler import Compiler
+from service.loading.places import derive_places
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError, in_sheet
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
 from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import holds_data
+from service.reading.files.places_file import PlaceList, read_places
 from service.reading.files.records import RecordReader
 from service.spool import Spools
 from service.texts import counted, printable
@@ -79,15 +82,16 @@ def load(  # noqa: PLR0913 - what a data set depends on
     """
     with _garbage_collector_paused():
         files = read_dataset(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
-        loaded = _load(files, progress)
+        loaded = _load(files, _read_list(options.places, files), progress)
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
-def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED) -> str:
+def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED, listed: str = "") -> str:
     """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
 
     It is a digest of the rows in order, of the ranks of the sort field, which rows need not include, of the changes of
-    their clocks, and of what is declared of attributes. It is the same on every Python version.
+    their clocks, of what is declared of attributes, and of the digest of a list of places. It is the same on every
+    Python version.
     """
     digest = sha256(declaration.digest)
     for table in tables:
@@ -99,10 +103,20 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
         if table.hours is not None:
             digest.update(table.hours.changes.astype("<i8").view(np.uint8).data)
             digest.update(table.hours.offsets.astype("<i4").view(np.uint8).data)
+    digest.update(listed.encode())
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 
-def _load(files: FileSet, progress: Progress) -> Loaded:
+def _read_list(path: str, files: FileSet) -> PlaceList | None:
+    """Return the list of places, None without one, or if it cannot be used, which adds an error to `files`."""
+    try:
+        return read_places(path, files.spools) if path else None
+    except FileError as error:
+        files.errors.append(error.diagnostic(path))
+        return None
+
+
+def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loaded:
     assumed: list[str] = []
     schema = files.mapping.schema
     companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress)
@@ -114,10 +128,12 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
         tables = _build(stores, companies_table, progress), companies_table
     read = [compiler for compiler in (companies, stores) if compiler]
     errors = [error for compiler in read for error in compiler.errors]
+    of_places = listed.errors if listed is not None else ()
+    errors += of_places[:MAX_LISTED]
     warnings = [warning for compiler in read for warning in compiler.warnings]
-    of_files = Counter[DiagnosticCode]({"file": len(files.errors)})
+    others = Counter[DiagnosticCode]({"file": len(files.errors), "places": len(of_places)})
     counts = (
-        sum((compiler.error_counts.by_code for compiler in read), of_files),
+        sum((compiler.error_counts.by_code for compiler in read), others),
         sum((compiler.warning_counts.by_code for compiler in read), Counter[DiagnosticCode]()),
     )
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
@@ -125,8 +141,10 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
         report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
         return Loaded(None, report, *counts, assumed)
     totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
-    version = dataset_version(tables, schema.declaration)
-    dataset = Dataset(*tables, files.generated_at, version, totals, stores.as_of, schema)
+    digest = listed.digest if listed is not None else ""
+    places = derive_places(tables[0], listed, files.spools)
+    version = dataset_version(tables, schema.declaration, digest)
+    dataset = Dataset(*tables, places, files.generated_at, version, totals, stores.as_of, schema, digest)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 

@@ -108,7 +108,7 @@ def parse_integer(value: str) -> int:
     return int(sign + (digits or "0"))
 
 
-def _integer(least: int, most: int | None = None) -> Callable[[str], int]:
+def integer_parser(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return the parser of an integer in a range."""
 
     def parse(value: str) -> int:
@@ -226,7 +226,7 @@ ZOOM: Final = Parameter(
     name="zoom",
     description="The zoom of the map, which says how large the cells are: 4 · 2^zoom of them are around the equator.",
     schema={"type": "integer", "minimum": 0, "maximum": MAX_ZOOM},
-    parse=_integer(0, MAX_ZOOM),
+    parse=integer_parser(0, MAX_ZOOM),
     example=7,
     required=True,
 )
@@ -240,14 +240,14 @@ LIMIT: Final = Parameter(
     name="limit",
     description="The number of records per page.",
     schema={"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-    parse=_integer(1, MAX_LIMIT),
+    parse=integer_parser(1, MAX_LIMIT),
     blank=True,
 )
 PAGE_NUM: Final = Parameter(
     name="page_num",
     description="The page number, from 1. Pages after the last are empty.",
     schema={"type": "integer", "minimum": 1, "default": 1},
-    parse=_integer(1),
+    parse=integer_parser(1),
     blank=True,
 )
 SORT_ORDER: Final = Parameter(

@@ -14,9 +14,10 @@ from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.intervals import Interval, form_of, replaced_by
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
+from service.model.places import DEFAULT_PLACES, PLACE_PARAMETERS
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.search_parameters import InvalidValue, Parameter
-from service.model.words import Term
+from service.model.words import Phrase, Term
 
 
 class Filter(msgspec.Struct, frozen=True, gc=False):
@@ -73,6 +74,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     facets  the fields whose values are counted over all matching rows, in their order
     bom     whether a CSV begins with a byte order mark
     open_at  the minute, counted from 1970 in UTC, in which the rows are open
+    place   what a search for places is for
 
     Members that are unset are not part of its JSON, so that a query without them keeps its entity tag.
     """
@@ -91,6 +93,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     facets: tuple[str, ...] | UnsetType = UNSET
     bom: bool | UnsetType = UNSET
     open_at: int | UnsetType = UNSET
+    place: Phrase | UnsetType = UNSET
 
     @property
     def criteria(self) -> Criteria:
@@ -116,10 +119,16 @@ class QueryParser:
     other requests.
     """
 
-    def __init__(self, resource: Resource | None = None, *, of_map: bool = False, of_file: str = "") -> None:
-        """Parse the parameters of a list; `of_file` is the ending of the name of a file."""
-        self.parameters: tuple[Parameter, ...] = ()
-        self._without_near: tuple[Parameter, ...] = ()
+    def __init__(
+        self,
+        resource: Resource | None = None,
+        *,
+        of_map: bool = False,
+        of_file: str = "",
+        parameters: tuple[Parameter, ...] = (),
+    ) -> None:
+        """Parse the parameters of a list, or others; `of_file` is the ending of the name of a file."""
+        self.parameters = self._without_near = parameters
         if resource is not None and of_map:
             self.parameters = self._without_near = map_parameters_of(resource)
         elif resource is not None and of_file:
@@ -201,6 +210,20 @@ class QueryParser:
         for name in self._required:
             if name not in given:
                 invalid[name] = _error(name, _MISSING)
+        return filters, values, invalid
+
+
+class PlaceQueryParser(QueryParser):
+    """Parses the query strings of the search for places."""
+
+    def __init__(self) -> None:
+        super().__init__(parameters=PLACE_PARAMETERS)
+
+    def _parse(
+        self, given: Mapping[str, Sequence[str]]
+    ) -> tuple[list[Filter], dict[str, Any], dict[str, ValidationError]]:
+        filters, values, invalid = super()._parse(given)
+        values |= {"limit": values.get("limit", DEFAULT_PLACES), "place": values.pop("q", UNSET)}
         return filters, values, invalid
 
 

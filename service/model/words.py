@@ -9,13 +9,14 @@ run, and a single character is the start of a pair or the end of a run.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import Final
 from unicodedata import category
 
 import msgspec
 
-from service.model.kinds import fold_case
+from service.model.kinds import POSTAL, fold_case
 
 MAX_WORDS: Final = 16
 MAX_CHARACTERS: Final = 256
@@ -26,6 +27,8 @@ _WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
 _VOICING_MARKS: Final = "\u3099\u309a"
 # Letters that do not decompose: their stroke is no accent in Unicode.
 _PLAIN: Final = dict(zip(map(ord, "łđħøŧıæœþð"), ("l", "d", "h", "o", "t", "i", "ae", "oe", "th", "d"), strict=True))
+_HYPHEN: Final = "\u2010"  # others are folded to it, or to that of ASCII
+_CODE_LENGTHS: Final = range(3, 11)
 _CATEGORIES: Final = "LNM"  # letters, numbers, marks
 
 # Han, Kana, Thai, Lao, Khmer, Myanmar, Hangul: by block, so that it is the same in every release of Unicode.
@@ -52,17 +55,57 @@ def words_of_lines(text: str) -> list[list[str]]:
     return [[indexed for word in line for indexed in _indexed(word)] for line in _split(text)]
 
 
-def parse_terms(text: str) -> tuple[Term, ...]:
-    """Return the terms that a search for a text combines by AND, sorted and distinct; none if it has no word.
+class Phrase(msgspec.Struct, frozen=True, gc=False):
+    """The words of a search in their order; with `is_open`, the last may be the beginning of one.
 
-    Words match whole words; the last is a prefix unless white space follows it. Raises ValueError.
+    code  the key of a postal code that the text may be, see `parse_place`; "" if it cannot be one
     """
+
+    words: tuple[str, ...]
+    is_open: bool = False
+    code: str = ""
+
+    @property
+    def terms_of_words(self) -> list[list[Term]]:
+        """The terms of each word, which it combines by AND."""
+        last = len(self.words) - 1
+        return [_terms(word, is_prefix=self.is_open and at == last) for at, word in enumerate(self.words)]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms that the search combines by AND, sorted and distinct."""
+        return tuple(sorted(set(chain.from_iterable(self.terms_of_words))))
+
+
+def parse_phrase(text: str) -> Phrase:
+    """Return the words of a search; the last may be incomplete unless white space follows it. Raises ValueError."""
     found = list(chain.from_iterable(_split(text))) if len(text) <= MAX_CHARACTERS else None
     if found is None or len(found) > MAX_WORDS:
         raise ValueError(f"expected at most {MAX_WORDS} words and {MAX_CHARACTERS} characters")
-    terms = {term for word in found[:-1] for term in _terms(word, is_prefix=False)}
-    terms.update(term for word in found[-1:] for term in _terms(word, is_prefix=not text[-1].isspace()))
-    return tuple(sorted(terms))
+    return Phrase(tuple(found), bool(found) and not text[-1].isspace())
+
+
+def parse_terms(text: str) -> tuple[Term, ...]:
+    """Return the terms of a search for a text; none if it has no word. Raises ValueError."""
+    return parse_phrase(text).terms
+
+
+def parse_place(text: str) -> Phrase:
+    """Return the words of a search for a place, and the postal code that it may be. Raises ValueError."""
+    phrase, code = parse_phrase(text), compact(text)
+    may_be_code = len(code) in _CODE_LENGTHS and code.isalnum() and any(map(str.isdecimal, code))
+    return Phrase(phrase.words, phrase.is_open, code if may_be_code else "")
+
+
+def compact(postal_code: str) -> str:
+    """Return the key of a postal code without hyphens."""
+    return POSTAL.normalize(postal_code).replace("-", "").replace(_HYPHEN, "")
+
+
+def spoken(texts: Sequence[str]) -> list[str]:
+    """Return the words of each text in their order, joined by spaces; a run of a script without spaces is one word."""
+    lines = _split("\n".join([text.replace("\n", " ") for text in texts])) if texts else []
+    return list(map(" ".join, lines))
 
 
 def is_in_word(general_category: str) -> bool:

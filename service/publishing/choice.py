@@ -29,7 +29,10 @@ def choose_source(data: str, settings: Settings, cache: Path) -> Source:
         raise ValueError(
             "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
         )
-    if not (url := _URL.fullmatch(data)):
+    url = _URL.fullmatch(data)
+    if options.places and (url or is_baked(path)):
+        raise ValueError("--places is for data files; of another source, bake it with --places")
+    if not url:
         if not is_baked(path):
             return FolderSource(path, settings)
         check_unread(options)

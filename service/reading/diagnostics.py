@@ -11,7 +11,7 @@ from service.texts import printable, truncate
 
 # `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
 ErrorCode: TypeAlias = Literal[
-    "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours"
+    "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours", "places"
 ]
 FileWarning: TypeAlias = Literal["header", "sheet", "merged", "format", "link", "unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[

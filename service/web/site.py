@@ -16,8 +16,9 @@ from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.documents import document_routes, explorer_routes, start_route
+from service.web.endpoints.locations import cluster_route, place_route
 from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
-from service.web.endpoints.resources import ServedData, cluster_route, record_routes
+from service.web.endpoints.resources import ServedData, record_routes
 from service.web.endpoints.whole_results import whole_result_routes
 from service.web.http.forwarded import parse_trusted_proxies
 from service.web.pipeline.access_log import WriteEntry
@@ -52,7 +53,7 @@ def make_site(
     this process could read the key file.
     """
     data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
-    records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
+    records = (*record_routes(data), cluster_route(data), place_route(data), *whole_result_routes(data))
     documented = records if settings.admin else (*records, *probes)
 
     def operations(schema: Schema) -> list[Operation]:

@@ -227,6 +227,7 @@ def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
         (["--data", ".", "--no-copy"], "--data: --no-copy is for a baked file on this machine, which this is not"),
         (["--data", "https://origin.example/stores.baked", "--no-copy"], "--data: --no-copy is for a baked file"),
         (["--no-copy"], "--data: --no-copy is for a baked file"),
+        (["--data", "https://origin.example/", "--places", "list.csv"], "--data: --places is for data files;"),
         (["--admin", "8080"], "--admin: '8080' is not HOST:PORT"),
         (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),
         (["--min-stores", "-1"], "--min-stores: must be a whole number from 0 to 1000000000, not '-1'"),

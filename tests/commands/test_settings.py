@@ -89,7 +89,7 @@ def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
         ("api_keys = ['x']", "unknown setting api_keys; did you mean api-key?"),
         (
             "config = 'other.toml'",
-            "unknown setting config; known settings: data, mapping, encoding, invalid,",
+            "unknown setting config; known settings: data, mapping, encoding, places, invalid,",
         ),
         ("[serve]\nport = 1", "unknown table [serve]: settings are top-level keys"),
         ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),

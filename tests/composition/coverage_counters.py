@@ -26,7 +26,8 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{kind} of a map" for kind in ("status 200", "method HEAD")), 5),
     **dict.fromkeys((f"{kind} of a map" for kind in ("304 by tag", "status 401", "status 412", "strict")), 1),
     **dict.fromkeys((f"{kind} of a map" for kind in ("coding gzip", "coding br", "status 422")), 0.5),
-    **dict.fromkeys(("file 200", "file in identity", "file in zstd", "file in br", "file in gzip"), 10),
+    "file 200": 10,
+    **dict.fromkeys(("file in identity", "file in zstd", "file in br", "file in gzip"), 7),
     **dict.fromkeys(("304 by date", "file 304", "file 412", "page of GeoJSON in identity"), 2),
     **dict.fromkeys((f"page of GeoJSON in {coding}" for coding in ("zstd", "br", "gzip")), 0.5),
     **dict.fromkeys(("HTTP/1.0 kept alive", "HTTP/1.0 closed"), 5),
@@ -38,6 +39,7 @@ NEEDED: Final[Mapping[str, float]] = {
     "200 with filters of attributes, ignored": 1,
     **dict.fromkeys(("200 with times", "304 with times", "200 with open_at", "304 with open_at"), 0.1),
     "documents 200": 0.5,
+    "resource /places": 10,
     "documents 304": 0.2,
     **dict.fromkeys(
         ("status 204", "status 503", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1

@@ -68,13 +68,24 @@ _OPEN_AT: Final[Values] = {
     "2026-11-01T04:30Z": ("2026-11-01T04:30Z",),
     "2026-11-03T06:59Z": ("2026-11-03T06:59Z", "2026-11-03T01:59:59-05:00"),
 }
+# Of places: other spellings of words may be other postal codes, and words in another order other names.
+_TYPED: Final[Values] = {
+    "": ("", " ", "null"),
+    "toronto": ("toronto", "TORONTO", "  Toronto", "\uff34oronto"),
+    "to": ("to", "-TO", "to"),
+    "new york ": ("new york ", "NEW\u3000York\t", "New-york "),
+    "torotno": ("torotno", "TOROTNO", "Toro\u0300tno"),
+    "m5v 2t9": ("m5v 2t9", "M5V 2T9", "m5v-2t9"),
+    "1239": ("1239", "\uff112\uff139"),
+    "\u6771": ("\u6771", " \u6771"),
+}
 _MARKS: Final[Values] = {"false": ("false", "0", "", "null", "No"), "true": ("true", "1", "on", "YES")}
 _ZOOM: Final[Values] = {"": ("",), "0": ("0", "+0"), "3": ("3", " 03", "3.0"), "9": ("9",), "22": ("22", "2_2")}
 _MOST_NAMES: Final = 3
 # Parameters of pages that files do not have.
 _OF_PAGES: Final = ("limit", "page_num", "facets")
 # Parameters whose values differ from list to list.
-_CHOICES: Final = ("sort_by", "fields", "facets")
+_CHOICES: Final = ("sort_by", "fields", "facets", "limit")
 _PAGED: Final = 0.35
 _SEARCHED: Final = 0.25
 _DEFAULT_ORDER: Final = "created_at"
@@ -138,6 +149,11 @@ def _map() -> Mapping[str, Values]:
     return {**_filters(collection), OPEN_AT: _OPEN_AT, "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
 
 
+def _search() -> Mapping[str, Values]:
+    countries = {"country": _filters(oracle.STORES)["country"]}
+    return {**countries, "near": _PLACES["near"], "q": _TYPED, "limit": {"8": ("8", " 8", "+8.0"), "3": ("3", "03")}}
+
+
 # The path of a record, by the field that identifies it.
 RECORDS: Final = {"store_id": "/stores/{store_id}", "company_id": "/companies/{company_id}"}
 # Resource -> parameter -> values. Braces are for an identifier.
@@ -146,6 +162,7 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies": _list(oracle.COMPANIES),
     **{path: {} for path in RECORDS.values()},
     "/clusters": _map(),
+    "/places": _search(),
     "/stores.csv": _file(oracle.STORES, of_csv=True),
     "/stores.ndjson": _file(oracle.STORES),
     "/stores.geojson": _file(oracle.STORES),
@@ -153,9 +170,9 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies.ndjson": _file(oracle.COMPANIES),
 }
 # Resource -> how often it is requested.
-_WEIGHTS: Final = dict.fromkeys(RESOURCES, 1) | {"/stores": 5, "/companies": 4, "/clusters": 4}
+_WEIGHTS: Final = dict.fromkeys(RESOURCES, 1) | {"/stores": 5, "/companies": 4, "/clusters": 4, "/places": 2}
 # Resource -> parameters that must be given: another value than the first.
-_REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom")}
+_REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom"), "/places": ("q",)}
 _SEARCH: Final = (OPEN_AT, *_PLACES, "zoom", "q")
 ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES, "bom")
 

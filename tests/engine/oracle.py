@@ -327,6 +327,11 @@ def _has_words(collection: Collection, record: Record, pairs: Pairs, owners: Own
     return matches(texts, _given(pairs, "q"))
 
 
+def in_default_order(collection: Collection, records: Sequence[Record]) -> list[Record]:
+    """Return records in the default order."""
+    return _sorted(collection, records, "created_at")
+
+
 def _nearest(ordered: Sequence[Record], near: Sequence[float], *, descending: bool) -> list[Record]:
     """Return records by distance, those that are not located last; `ordered` are in the default order."""
     away = [(metres, record) for record in ordered if (metres := _metres(record, near)) is not None]

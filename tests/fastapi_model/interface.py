@@ -15,10 +15,10 @@ from starlette.middleware.base import RequestResponseEndpoint
 from service.model.operation import IGNORED_HEADER
 from tests.baking.random_datasets import RandomDataset
 from tests.declared_attributes import PREFIX, json_value, nested, with_fields
-from tests.engine import oracle
+from tests.engine import oracle, places_oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.ignored import ignored
-from tests.fastapi_model.questions import NO_QUESTION, Question, question_of, strict, wanted
+from tests.fastapi_model.questions import NO_QUESTION, PLACES, Question, question_of, strict, wanted
 from tests.fastapi_model.raw_client import STRICT
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields
 from tests.loading.oracle import answered_date
@@ -124,6 +124,11 @@ class Records:
             ]
 
     @property
+    def in_order(self) -> Sequence[Record]:
+        """The records in the default order."""
+        return oracle.in_default_order(self._collection, self._records)
+
+    @property
     def _by_identifier(self) -> Mapping[str | None, Record]:
         return {record[self._collection.identifier]: record for record in self._records}
 
@@ -213,6 +218,9 @@ def application(made: RandomDataset) -> FastAPI:
     known |= _add_lists(model, "/companies", Records(oracle.COMPANIES, made, COMPANY_FIELDS))
     known["/clusters"] = question_of(STORE_FIELDS, stores.attributes, "map")
     _add(model, "/clusters", known["/clusters"], lambda question, _: stores.clusters(question.pairs))
+    known["/places"] = PLACES
+    places = places_oracle.derive(stores.in_order)
+    _add(model, "/places", PLACES, lambda question, _: places_oracle.page(places, question.pairs))
     _add_ignored(model, {path: question.names() for path, question in known.items()})
     return model
 

@@ -37,6 +37,12 @@ _ONCE: Final = {
         *("9 ", "wifi par"),
     ],
 }
+# What may be places: in part, in full, misspelt, by a postal code.
+_TYPED: Final = [
+    *("a", "b", "n", "ne", "new york", "new york ", "york ", "toronto ", "torontoo", "trono", "otawa", "new yrok"),
+    *("newyork", "newyorck", "orebr", "strase", "alan", "land", "m5v", "m5v2t7", "M5V-2t9", "12399", "123-46", "1 2 4"),
+    *("toronto a", "a toronto", "fine 0", "!", "東", "zz", "istanbull"),
+]
 _BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
 _FILTERS: Final = {
     name: [*VALUES[form], *(INTERVALS[form] if form is oracle.instant else []), *_BLANKS]
@@ -207,6 +213,14 @@ def of_maps() -> st.SearchStrategy[bytes]:
     )
     pairs = st.tuples(box, zoom.map(lambda value: ("zoom", value)), st.lists(others, max_size=2))
     return pairs.flatmap(lambda drawn: _encoded([*drawn[:2], *drawn[2]]))
+
+
+def of_places() -> st.SearchStrategy[bytes]:
+    """Return queries for places, valid or not."""
+    typed = st.sampled_from([*_TYPED, *_ONCE["q"]]).map(lambda value: ("q", value))
+    kept = [pair for pair in _SOUND if pair[0] in ("country", "near")]
+    others = st.sampled_from([*kept, ("limit", "0"), ("limit", "1"), ("limit", " 5_0"), ("limit", "51"), ("limit", "")])
+    return st.tuples(typed, st.lists(others, max_size=3)).flatmap(lambda drawn: _encoded([drawn[0], *drawn[1]]))
 
 
 def written() -> st.SearchStrategy[bytes]:

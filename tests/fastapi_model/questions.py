@@ -191,6 +191,21 @@ _MAP: Final[dict[str, Any]] = {
     "bbox": (MapBox, Field([], validate_default=True)),
     "zoom": (Zoom, Field([], validate_default=True)),
 }
+_Typed = Annotated[
+    list[Annotated[str, AfterValidator(search)]],
+    BeforeValidator(once),
+    BeforeValidator(present),
+    BeforeValidator(wanted),
+]
+FewPlaces = Annotated[list[Annotated[Integer, Field(ge=1, le=50)]], BeforeValidator(once)]
+PLACES: Final = create_model(
+    "PlacesQuestion",
+    __base__=Question,
+    country=(Texts, []),
+    near=(Near, []),
+    q=(_Typed, Field([], validate_default=True)),
+    limit=(FewPlaces, [8]),
+)
 NO_QUESTION: Final = create_model("NoQuestion", __base__=Question)
 
 

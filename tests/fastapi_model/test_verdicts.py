@@ -15,7 +15,7 @@ from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.random_datasets import RandomDataset, random_dataset
 from tests.declared_attributes import DECLARED
-from tests.fastapi_model.queries import anything, near, of_maps, queries, sound, values
+from tests.fastapi_model.queries import anything, near, of_maps, of_places, queries, sound, values
 from tests.fastapi_model.questions import question_of, typed
 from tests.fastapi_model.raw_client import RawClient, send_to_model
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS
@@ -115,6 +115,16 @@ async def test_clusters_equal_those_of_the_model_byte_for_byte(
     assert answer.status in (200, 422)
 
 
+@drawn(share=2)
+@given(query=st.one_of(of_places(), of_places(), queries()), strict=st.booleans())
+async def test_places_equal_those_of_the_model_byte_for_byte(
+    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
+) -> None:
+    answer = await client.send("/places", query, strict=strict)
+    assert answer == await send_to_model(model, "/places", query, strict=strict)
+    assert answer.status in (200, 422)
+
+
 @drawn(share=3)
 @given(path=records(), query=queries(), strict=st.booleans())
 async def test_a_record_equals_that_of_the_model_byte_for_byte(
@@ -127,7 +137,7 @@ async def test_a_record_equals_that_of_the_model_byte_for_byte(
 
 @drawn(share=3)
 @given(
-    path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a", "/clusters"]),
+    path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a", "/clusters", "/places"]),
     query=anything(),
     strict=st.booleans(),
 )

@@ -28,7 +28,7 @@ FILES = {
     "/companies.csv": "text/csv; charset=utf-8",
     "/companies.ndjson": "application/x-ndjson",
 }
-PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters", *FILES]
+PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters", "/places", *FILES]
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ def test_a_point_a_radius_a_box_and_words_are_parsed() -> None:
 
 
 def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_match() -> None:
-    no_condition = {"zoom", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "bom"}
+    no_condition = {"zoom", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "bom", "place"}
     conditions: dict[str, Pairs] = {
         "filters": [("city", "x")],
         "near": [("near", "0,0"), ("radius", "1")],

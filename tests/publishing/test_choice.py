@@ -14,7 +14,9 @@ from tests.run.generations import Generation
 
 
 def choose(text: str, cache: Path, options: ReadOptions = AS_FOUND) -> Source:
-    return choose_source(text, Settings(mapping=options.mapping, encoding=options.encoding), cache)
+    return choose_source(
+        text, Settings(mapping=options.mapping, encoding=options.encoding, places=options.places), cache
+    )
 
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
@@ -45,6 +47,13 @@ def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path
         for options in (ReadOptions(mapping="overture"), ReadOptions(encoding="cp1252")):
             with pytest.raises(ValueError, match="--mapping and --encoding are for data files"):
                 choose(data, tmp_path, options)
+
+
+def test_a_list_of_places_is_for_data_files_only(tmp_path: Path) -> None:
+    baked = Generation(1).bake(tmp_path)
+    for data in (str(baked), "https://origin.example/set.baked", "https://origin.example/folder/"):
+        with pytest.raises(ValueError, match="bake it with --places"):
+            choose(data, tmp_path, ReadOptions(places="list.csv"))
 
 
 @pytest.mark.parametrize("scheme", ["ftp", "FTP", "sftp", "file", "git+ssh", "s3a"])

@@ -16,7 +16,7 @@ from service.publishing.local_source import FolderSource
 from service.publishing.source import Fetched, Unavailable
 from service.settings import Settings
 from tests.baking.random_datasets import contents
-from tests.directory import store
+from tests.directory import store, write_directory
 from tests.loop_clock import advance
 from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
@@ -40,7 +40,9 @@ def to(tmp_path: Path) -> Path:
 def folder_source(
     data: Path, options: ReadOptions = AS_FOUND, *, invalid: InvalidRecords = InvalidRecords.REFUSE
 ) -> FolderSource:
-    return FolderSource(data, Settings(invalid=invalid, mapping=options.mapping, encoding=options.encoding))
+    return FolderSource(
+        data, Settings(invalid=invalid, mapping=options.mapping, encoding=options.encoding, places=options.places)
+    )
 
 
 async def fetch(source: FolderSource | Path, to: Path, known: str = "") -> Fetched | None:
@@ -160,6 +162,26 @@ async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_
         assert fetched.assumed == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
         assert fetched.summary.totals.companies == 1
         assert "Köln".encode() in bytes(load_baked(to).stores.rows[0])
+
+
+async def test_a_changed_list_of_places_is_fetched_and_a_wrong_one_rejected(tmp_path: Path, to: Path) -> None:
+    data, listed = write_directory(tmp_path / "data", [store("s1")]), tmp_path / "list.csv"
+    header = b"name,kind,country,latitude,longitude\n"
+    source, known, seen, versions = folder_source(data, ReadOptions(places=str(listed))), "", "", set()
+    for row in (b"Ulm,city,DE,48.4,9.98\n", b"Ulm,city,DE,48.5,9.98\n"):
+        put(header + row, listed)
+        assert source.look() != seen
+        seen = source.look()
+        fetched = await fetch(source, to, known)
+        assert fetched is not None
+        known = fetched.fingerprint
+        assert await fetch(source, to, known) is None
+        versions.add(fetched.summary.version)
+    assert len(versions) == 2
+    put(header + b"Ulm,town,DE,48.4,9.98\n", listed)
+    assert source.look() != seen
+    with pytest.raises(Rejected, match=r"list\.csv:2: the kind must be city or postal_code"):
+        await fetch(source, to, known)
 
 
 async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it_is(tmp_path: Path, to: Path) -> None:

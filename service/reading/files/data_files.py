@@ -162,7 +162,8 @@ def read_dataset(  # noqa: PLR0913 - what a data set depends on
     """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
 
     With the `fingerprint` of an earlier signature, files that changed since then are an error, unless a manifest proves
-    that they belong together. That cannot be proven of a mapping. A given `mapping` replaces the one that is declared.
+    that they belong together. That cannot be proven of a mapping or a list of places. A given `mapping` replaces the
+    one that is declared.
 
     Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
     """

@@ -47,16 +47,17 @@ def resolve_root(folder: Path) -> Path:
 
 
 def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature:
-    """Return the signature of a data set and of its mapping, wherever that is; an unreadable folder has one, too."""
-    declared = [Path(options.mapping)] if options.mapping else []
-    maps = any(map(is_file, declared))  # else it is a preset
+    """Return the signature of a data set and what options name, wherever that is; an unreadable folder has one, too."""
+    declared = [Path(each) for each in (options.mapping, options.places) if each]
+    proven = not any(map(is_file, declared))  # a preset needs no proof
     if is_file(path):
-        return _signature([path, *declared], 0, verifiable=is_archive(path) and not maps)
-    others = {MANIFEST} if declared else {MANIFEST, MAPPING}
+        return _signature([path, *declared], 0, verifiable=is_archive(path) and proven)
+    others = {MANIFEST} if options.mapping else {MANIFEST, MAPPING}
     try:
         root = resolve_root(path)
         found = {file.name: file for file in root.iterdir()}
-        patterns = patterns_in(declared[0] if declared else root / MAPPING) if maps or not declared else ()
+        mapping = Path(options.mapping) if options.mapping else root / MAPPING
+        patterns = patterns_in(mapping) if is_file(mapping) or not options.mapping else ()
         named = {name for name in found if (file := parse_name(name)) and (file.is_of(STORES) or file.is_of(COMPANIES))}
         read = {*matching(patterns, found), *named, *(others & found.keys())}
         files = [found[name] for name in sorted(read)]
@@ -64,7 +65,7 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)
     names = {file.name for file in files}
-    verifiable = MANIFEST in names and MAPPING not in names and not maps
+    verifiable = MANIFEST in names and MAPPING not in names and proven
     return _signature([*files, *declared], changed_at, verifiable=verifiable)
 
 

@@ -17,12 +17,10 @@ from aiohttp import hdrs
 from msgspec import UNSET
 
 from service.dataset import Dataset
-from service.engine.geography.clusters import MAX_CELLS, TooManyCells
-from service.engine.results import feature_page, map_clusters, page
+from service.engine.results import feature_page, page
 from service.engine.table import Table
 from service.model.attributes import Schema
 from service.model.envelope import (
-    ClusterCollection,
     PageLink,
     PaginatedResponse,
     opening,
@@ -39,10 +37,9 @@ from service.model.errors import (
     TooManyRequests,
     Unauthorized,
     UnprocessableContent,
-    ValidationError,
 )
 from service.model.operation import GEO_JSON, JSON, MAX_IGNORED, VERSION_HEADER, Operation
-from service.model.parameters import ZOOM, map_parameters_of, parameters_of
+from service.model.parameters import parameters_of
 from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.snapshot import SnapshotHolder
@@ -229,42 +226,3 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
         )
 
     return ResourceRoute(path=path, plan=plan, describe=describe)
-
-
-_MAP: Final = "/clusters"
-
-
-def cluster_route(data: ServedData) -> ResourceRoute:
-    """Return the route of the clusters of stores."""
-    endpoint = endpoint_of(_MAP, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
-
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
-        dataset, query, representation = data.read(endpoint, segment, raw, fields)
-        return Plan(representation, partial(_clusters, dataset.stores, query), may_fail=True)
-
-    def describe(schema: Schema) -> Operation:
-        return Operation(
-            path=_MAP,
-            tag=TAG,
-            operation_id="cluster_stores",
-            summary="Cluster stores",
-            description="Returns the stores in a box that match all conditions, as clusters for a map: those in one "
-            "cell of a Web-Mercator grid are a feature of GeoJSON, with their number and mean position, and a single "
-            f"one also with some of its members. At most {MAX_CELLS:,} cells.",
-            responses={HTTPStatus.OK: (ClusterCollection,)},
-            errors=QUERY_ERRORS,
-            parameters=map_parameters_of(schema.stores),
-            media_type=GEO_JSON,
-            protected=True,
-        )
-
-    return ResourceRoute(path=_MAP, plan=plan, describe=describe)
-
-
-def _clusters(table: Table, query: Query) -> Answer:
-    """Find and count the stores. Raises `UnprocessableContent`."""
-    try:
-        return Answer(map_clusters(table, query))
-    except TooManyCells as error:
-        zoom = ValidationError(("query", ZOOM.name), f"Value error, {error}", "value_error")
-        raise UnprocessableContent([zoom]) from None

@@ -139,5 +139,5 @@ async def test_too_many_cells_are_no_error_before_that_of_another_version(
 
 async def test_a_304_to_a_client_with_the_tag_counts_nothing(maps: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = (await cluster(maps)).etag
-    monkeypatch.setattr("service.web.endpoints.resources.map_clusters", None)
+    monkeypatch.setattr("service.web.endpoints.locations.map_clusters", None)
     assert (await cluster(maps, f"If-None-Match: {tag}")).status == 304

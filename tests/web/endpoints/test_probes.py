@@ -139,8 +139,8 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(listeners
     assert (await public.get("/stores", headers=HEADERS)).status == 200
     assert (await admin.get("/stores", headers=HEADERS)).status == 404
     assert list((await (await public.get("/openapi.json")).json())["paths"]) == [
-        *("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters", "/stores.csv"),
-        *("/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson"),
+        *("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters", "/places"),
+        *("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson"),
     ]
     assert (await samples(admin))['store_directory_http_requests_total{method="GET",route="/stores",status="200"}'] == 1
 
