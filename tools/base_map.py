@@ -57,7 +57,7 @@ class Detail(msgspec.Struct, frozen=True):
         return longitude * scale, degrees(asinh(tan(radians(latitude)))) * scale
 
 
-COARSE: Final = Detail(zoom=3, steps=25, pixels=1.25, smallest=3.5)
+COARSE: Final = Detail(zoom=3, steps=12, pixels=1.6, smallest=5)
 FINE: Final = Detail(zoom=5, steps=100, pixels=1.25, smallest=4)
 
 

@@ -1,15 +1,17 @@
-"""A service with each cache in front of it, in turn."""
+"""A service with each cache in front of it, in turn; visits of a browser to the explorer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
+from playwright.sync_api import Browser, ViewportSize
 
 from tests.interop.cache_client import FIRST, SECOND, CachedService
 from tests.interop.caching_proxies import NGINX, VARNISH, CacheKind
+from tests.interop.explored import DESKTOP, Visit, chromium
 from tests.program import eventually, serving
 from tests.run.generations import Generation
 
@@ -71,3 +73,27 @@ def withdrawn(cached: CachedService, data: Path) -> Iterator[None]:
     port = cached.service.address.rpartition(":")[2]
     with serving("--data", data, "--port", port, "--api-key", SECOND[1], *BRIEF):
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running_browser:
+        yield running_browser
+
+
+@pytest.fixture
+def visits(browser: Browser) -> Iterator[Any]:
+    """Return what opens the page in a new browser; no visit may report an error."""
+    with ExitStack() as contexts:
+        made: list[Visit] = []
+
+        def visit(
+            origin: str, *allowed: int, viewport: ViewportSize | None = None, also: str = "", **options: Any
+        ) -> Visit:
+            context = browser.new_context(viewport=viewport or DESKTOP, locale="en-CA", **options)
+            contexts.callback(context.close)
+            made.append(Visit(context, origin, *allowed, also=also))
+            return made[-1]
+
+        yield visit
+        assert [error for each in made for error in each.errors] == []

@@ -22,9 +22,10 @@ export class ApiError extends Error {
 
 /** Sends requests. Events: `waiting` with status and seconds in `detail`, `answered`, `version`. */
 export class Api extends EventTarget {
-  /** @param {() => string} key returns the key, empty if there is none */
-  constructor(key) {
+  /** @param {() => string} key returns the key, empty if there is none @param {string[]} paths those that the service has */
+  constructor(key, paths) {
     super();
+    this.paths = paths;
     this.key = key;
     /** The version of the data of the latest answer. */
     this.version = "";

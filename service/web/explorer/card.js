@@ -1,15 +1,15 @@
-// The card of one store: all of its fields, its company, and what can be done with it.
+// The card of one store: what a visitor wants to know first, then what the data has besides.
 
+import { addressLines, directionsUrl, pointOf } from "./address.js";
 import { ApiError } from "./api.js";
 import { valueOf } from "./attributes.js";
 import { copy, element } from "./dom.js";
-import { formatAttribute, formatValue, statusBadge } from "./list.js";
 import { TEXT, fieldLabel, formatDistance } from "./strings.js";
+import { attributeNode, callUrl, formatValue, siteLink, statusBadge } from "./values.js";
 
-const WEB = /^https?:\/\//i;
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
-// What the head of the card shows already.
-const IN_HEAD = ["name", "is_open", "address_1", "address_2", "city", "province", "postal_code", "country", "distance"];
+// What the card shows above the details.
+const ABOVE = ["name", "is_open", "address_1", "address_2", "city", "province", "postal_code", "country", "phone_number", "distance", "attributes"];
 
 /**
  * @typedef {import("./api.js").Api} Api
@@ -18,17 +18,17 @@ const IN_HEAD = ["name", "is_open", "address_1", "address_2", "city", "province"
  *   onCompany: (id: string) => void, onShow: (point: [number, number]) => void}} CardActions
  */
 
-/** @param {Record<string, any>} store @returns {[number, number] | null} latitude and longitude, if it has a place */
-export function pointOf(store) {
-  const [latitude, longitude] = [store.latitude, store.longitude].map((text) => (text?.trim() ? Number(text) : NaN));
-  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? [latitude, longitude] : null;
-}
-
 export class Card {
-  /** @param {HTMLElement} root @param {Api} api @param {CardActions} actions */
-  constructor(root, api, actions) {
+  /**
+   * @param {HTMLElement} root
+   * @param {Api} api
+   * @param {string[]} images the origins whose images may be shown
+   * @param {CardActions} actions
+   */
+  constructor(root, api, images, actions) {
     this.root = root;
     this.api = api;
+    this.images = images;
     this.actions = actions;
     this.id = "";
     this.abort = new AbortController();
@@ -36,13 +36,28 @@ export class Card {
     this.attributes = [];
     /** The store that is shown. @type {Record<string, any>} */
     this.store = {};
-    this.own = element("dl");
+    this.own = element("div");
+    this.site = element("span");
   }
 
   /** @param {Attribute[]} attributes those that stores have, which may come after a store */
   setAttributes(attributes) {
-    this.attributes = attributes;
+    this.attributes = attributes.filter(({ show }) => show !== "never");
     this.#fillOwn();
+  }
+
+  /** @param {boolean} isLow on a phone, whether it is a sheet below the map or the list */
+  lower(isLow) {
+    this.root.classList.toggle("low", isLow);
+    const button = this.root.querySelector(".fold");
+    button?.setAttribute("aria-expanded", String(!isLow));
+    button?.setAttribute("aria-label", isLow ? TEXT.raise : TEXT.lower);
+    if (isLow) this.root.scrollTop = 0;
+  }
+
+  /** @returns {number} on a phone, how high the sheet is, in pixels; else 0 */
+  get height() {
+    return this.root.classList.contains("low") && getComputedStyle(this.root).position === "fixed" ? this.root.offsetHeight : 0;
   }
 
   /**
@@ -80,53 +95,93 @@ export class Card {
 
   /** @param {...Node} children */
   #draw(...children) {
+    const low = this.root.classList.contains("low");
     const close = { type: "button", class: "close", title: TEXT.close, "aria-label": TEXT.close, onclick: this.actions.onClose };
-    this.root.replaceChildren(element("button", close, "×"), ...children);
+    const fold = { type: "button", class: "fold", onclick: () => this.lower(!this.root.classList.contains("low")) };
+    this.root.replaceChildren(element("button", fold), element("button", close, "×"), ...children);
     this.root.scrollTop = 0;
+    this.lower(low);
   }
 
   /** @param {Record<string, any>} store @param {number | null} distance */
   #drawStore(store, distance) {
-    const title = element("h2", { tabindex: "-1" }, store.name || store.store_id);
+    const title = element("h2", { tabindex: "-1" }, store.name || store.address_1 || store.store_id);
     this.company = element("p", { class: "company" });
     this.store = store;
+    this.site.replaceChildren();
     this.#fillOwn();
-    const town = [store.city, store.province, store.postal_code].filter(Boolean).join(", ");
-    const lines = [store.address_1, store.address_2, town, store.country].filter(Boolean);
-    const facts = Object.keys(store)
-      .filter((name) => !IN_HEAD.includes(name) && name !== "attributes")
-      .flatMap((name) => [element("dt", {}, fieldLabel(name)), this.#fact(name, store[name])]);
+    const away = distance === null ? null : element("span", { class: "away" }, formatDistance(distance));
     this.#draw(
-      element("div", { class: "status" }, statusBadge(store.is_open ?? null), distance === null ? null : element("span", { class: "away" }, formatDistance(distance))),
       title,
+      element("div", { class: "status" }, statusBadge(store.is_open ?? null), away),
       this.company,
-      element("address", {}, ...lines.flatMap((line, index) => (index ? [element("br"), line] : [line]))),
-      this.#buttons(store),
+      element("address", {}, ...addressLines(store).flatMap((line, index) => (index ? [element("br"), line] : [line]))),
+      this.#links(store),
       this.own,
-      element("dl", {}, ...facts),
+      this.#buttons(store),
+      this.#details(store),
     );
     title.focus({ preventScroll: true });
   }
 
-  /** Show the attributes that have a value. */
+  /** @param {Record<string, any>} store the way there, a call, the website */
+  #links(store) {
+    const phone = store.phone_number;
+    return element(
+      "div",
+      { class: "buttons" },
+      siteLink(directionsUrl(store), TEXT.directions, { class: "button primary" }),
+      phone && element("a", { href: callUrl(phone), class: "button", title: phone, "aria-label": `${TEXT.call} ${phone}` }, TEXT.call),
+      this.site,
+    );
+  }
+
+  /** @param {string} url */
+  #setSite(url) {
+    if (!this.site.childElementCount) this.site.replaceChildren(siteLink(url, TEXT.website, { class: "button", title: url }));
+  }
+
+  /** Show the attributes that have a value, by their groups. */
   #fillOwn() {
     const shown = this.attributes.filter(({ name }) => (valueOf(this.store, name) ?? "") !== "");
-    this.own.hidden = shown.length === 0;
+    const site = shown.find(({ kind }) => kind === "url");
+    if (site) this.#setSite(valueOf(this.store, site.name));
+    const groups = [...new Set(shown.map(({ group }) => group))].sort((one, other) => Number(one !== "") - Number(other !== ""));
     this.own.replaceChildren(
-      ...shown.flatMap(({ name, kind }) => [
-        element("dt", {}, fieldLabel(name)),
-        element("dd", {}, attributeNode(kind, valueOf(this.store, name))),
+      ...groups.flatMap((group) => [
+        ...(group ? [element("h3", {}, group)] : []),
+        element("dl", {}, ...shown.filter((each) => each.group === group).flatMap((each) => this.#attribute(each))),
       ]),
     );
   }
 
-  /** @param {string} name @param {any} value */
-  #fact(name, value) {
-    const text = formatValue(name, value);
-    if (name === "phone_number" && value) {
-      return element("dd", {}, element("a", { href: `tel:${value.replace(/[^+\d]/g, "")}` }, text));
-    }
-    return element("dd", { class: value === null || value === "" ? "none" : null, title: text === value ? null : value }, text);
+  /** @param {Attribute} attribute @returns {HTMLElement[]} */
+  #attribute({ name, kind }) {
+    const label = fieldLabel(name);
+    const node = attributeNode(kind, valueOf(this.store, name), label, this.images);
+    const isPicture = node instanceof HTMLImageElement;
+    return [element("dt", { class: isPicture ? "hidden" : null }, label), element("dd", { class: isPicture ? "picture" : null }, node)];
+  }
+
+  /** @param {Record<string, any>} store identifiers, dates, parents, what can be copied */
+  #details(store) {
+    const facts = Object.keys(store)
+      .filter((name) => !ABOVE.includes(name) && (store[name] ?? "") !== "")
+      .flatMap((name) => {
+        const text = formatValue(name, store[name]);
+        return [element("dt", {}, fieldLabel(name)), element("dd", { title: text === store[name] ? null : store[name] }, text)];
+      });
+    const phone = store.phone_number ? [element("dt", {}, fieldLabel("phone_number")), element("dd", {}, store.phone_number)] : [];
+    const copying = (/** @type {string} */ label, /** @type {string} */ text) =>
+      element("button", { type: "button", onclick: (/** @type {any} */ event) => copy(event.currentTarget, text, TEXT.copied) }, label);
+    const point = pointOf(store) && `${store.latitude.trim()},${store.longitude.trim()}`;
+    return element(
+      "details",
+      { class: "details" },
+      element("summary", {}, TEXT.details),
+      element("dl", {}, ...phone, ...facts),
+      element("div", { class: "buttons" }, copying(TEXT.copyId, store.store_id), point && copying(TEXT.copyPoint, point)),
+    );
   }
 
   /** @param {Record<string, any>} store */
@@ -135,16 +190,12 @@ export class Card {
     const written = point === null ? "" : `${store.latitude.trim()},${store.longitude.trim()}`;
     const button = (/** @type {string} */ label, /** @type {(event: any) => void} */ onclick) =>
       element("button", { type: "button", onclick }, label);
-    const copying = (/** @type {string} */ label, /** @type {string} */ text) =>
-      button(label, (event) => copy(event.currentTarget, text, TEXT.copied));
     return element(
       "div",
-      { class: "buttons" },
-      point && button(TEXT.nearThis, () => this.actions.onNear(written)),
+      { class: "buttons small" },
       point && button(TEXT.onMap, () => this.actions.onShow(point)),
-      copying(TEXT.copyLink, this.actions.linkTo(store.store_id)),
-      copying(TEXT.copyId, store.store_id),
-      point && copying(TEXT.copyPoint, written),
+      point && button(TEXT.nearThis, () => this.actions.onNear(written)),
+      button(TEXT.copyLink, (event) => copy(event.currentTarget, this.actions.linkTo(store.store_id), TEXT.copied)),
       point ? null : element("p", { class: "hint" }, TEXT.notLocated),
     );
   }
@@ -155,23 +206,10 @@ export class Card {
     try {
       const { body } = await this.api.get(`companies/${encodeURIComponent(store.company_id)}`, {}, this.abort.signal);
       const onclick = () => this.actions.onCompany(store.company_id);
-      this.company?.replaceChildren(
-        element("button", { type: "button", class: "link", onclick }, body.name || body.company_id),
-        ...(DOMAIN.test(body.domain ?? "")
-          ? [" · ", element("a", { href: `https://${body.domain}`, rel: "noopener noreferrer", target: "_blank" }, body.domain)]
-          : [body.domain ? ` · ${body.domain}` : ""]),
-      );
+      this.company?.replaceChildren(element("button", { type: "button", class: "link", onclick }, body.name || body.company_id));
+      if (DOMAIN.test(body.domain ?? "")) this.#setSite(`https://${body.domain}`);
     } catch {
       // The card is complete without it.
     }
   }
-}
-
-/** @param {Attribute["kind"]} kind @param {any} value @returns {Node | string} */
-function attributeNode(kind, value) {
-  if (kind === "list") {
-    return element("ul", { class: "items" }, ...value.map((/** @type {string} */ each) => element("li", {}, each)));
-  }
-  if (kind !== "url" || !WEB.test(value)) return formatAttribute(kind, value);
-  return element("a", { href: value, rel: "noopener noreferrer", target: "_blank", title: value }, value.replace(WEB, "").replace(/\/$/, ""));
 }

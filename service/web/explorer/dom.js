@@ -23,6 +23,12 @@ export function element(name, attributes = {}, ...children) {
  */
 export const byId = (id) => document.getElementById(id);
 
+/** @param {string} path @returns {URL} a file beside this one */
+export const fileUrl = (path) => new URL(path, import.meta.url);
+
+/** @param {string} name @returns {string} a colour of the style sheet */
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
 /**
  * Replace the text of an element if it changes, so that screen readers do not say it again.
  * @param {HTMLElement} target
@@ -53,6 +59,11 @@ export async function copy(button, text, done) {
   if (label === done) return;
   button.textContent = done;
   setTimeout(() => (button.textContent = label), 1500);
+}
+
+/** Close all menus. */
+export function closeMenus() {
+  for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
 }
 
 /** Close the menus when there is a click elsewhere or Escape, and keep them inside the window. */

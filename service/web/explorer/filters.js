@@ -1,23 +1,28 @@
-// What narrows the list: menus of values with their counts, the point and radius, and all of it as chips.
+// What narrows the list: menus of values with their counts, the point and radius, and what else the data has.
 
+import { drawChips } from "./chips.js";
 import { element } from "./dom.js";
-import { RADII, TEXT, fieldLabel, formatDistance, formatNumber } from "./strings.js";
+import { changedField, minuteOf, openAtField, rangeFields } from "./ranges.js";
+import { RADII, TEXT, countryName, fieldLabel, formatDistance, formatNumber } from "./strings.js";
 import { filtered, folded } from "./words.js";
 
-/** The filters with a menu, in order. */
-export const MENUS = ["country", "province", "city", "company_id", "is_open"];
+/** The filters that the first request counts, in order. */
+export const COUNTED = ["country", "province", "city", "company_id", "is_open"];
+// Those that have a menu of their own; the others are under "More".
+const MENUS = ["country", "province", "city", "company_id"];
 const FEW = 8;
+/** With more distinct values for each store, a menu of them finds nothing. */
+const TOO_VARIED = 0.8;
 const SUGGESTED = ["city", "province", "company_id"];
-const MOST_SUGGESTIONS = 6;
-// Parameters that are no conditions, or have a place of their own.
-const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "zoom", "radius"];
+const MOST_SUGGESTIONS = 4;
 
 /**
  * @typedef {{distinct: number, values: {value: any, count: number}[]}} Facet
  * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {import("./state.js").State} State
- * @typedef {{companyName: (id: string) => string, known: string[], onCount: (name: string) => void,
+ * @typedef {{companyName: (id: string) => string, known: string[], onCount: (names: string[]) => void,
  *   onNear: () => void, onPick: () => void}} FilterActions
+ * @typedef {{root: HTMLDetailsElement, title: HTMLElement, values: HTMLElement, search: HTMLInputElement, rest: HTMLElement}} Menu
  */
 
 /** @param {string} name @param {string} one @param {string} other @returns {boolean} whether a filter takes both as one value */
@@ -25,7 +30,7 @@ const isSame = (name, one, other) => one === other || (name !== "company_id" && 
 
 export class Filters {
   /**
-   * @param {{menus: HTMLElement, chips: HTMLElement, suggestions: HTMLElement}} parts
+   * @param {{menus: HTMLElement, chips: HTMLElement}} parts
    * @param {State} state
    * @param {FilterActions} actions
    */
@@ -33,72 +38,93 @@ export class Filters {
     this.parts = parts;
     this.state = state;
     this.actions = actions;
+    this.total = 0;
     /** @type {Record<string, Facet>} */
     this.facets = {};
-    /** @type {Map<string, {root: HTMLDetailsElement, title: HTMLElement, values: HTMLElement, search: HTMLInputElement, rest: HTMLElement}>} */
+    /** @type {Map<string, Menu>} */
     this.menus = new Map();
     /** @type {Map<string, Attribute>} */
     this.attributes = new Map();
-    for (const name of MENUS) this.parts.menus.append(this.#menu(name));
-    this.parts.menus.append(this.#nearMenu());
+    this.openNow = element("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.#toggleOpen() }, TEXT.openNow);
+    this.more = element("div", { class: "panel stack" });
+    this.ranges = element("div", { class: "stack" });
+    const more = /** @type {HTMLDetailsElement} */ (element("details", { class: "menu", id: "more" }, element("summary", {}, TEXT.more), this.more));
+    more.addEventListener("toggle", () => more.open && this.#countAttributes());
+    this.parts.menus.append(this.#nearMenu(), ...MENUS.map((name) => this.#menu(name, "menu")), this.openNow, more);
+    this.setAttributes([]);
   }
 
-  /** @param {Record<string, Facet>} facets show the counts of values */
-  show(facets) {
+  /** @param {Record<string, Facet>} facets show the counts of values @param {number} [total] of how many stores */
+  show(facets, total = this.total) {
+    this.total = total;
     Object.assign(this.facets, facets);
     for (const name of Object.keys(facets)) if (this.menus.has(name)) this.#fill(name);
     this.showState();
   }
 
-  /** @param {Attribute[]} attributes those that stores have; the values of one are counted while its menu is open */
+  /** @param {Attribute[]} attributes those that stores have; their values are counted while they are looked at */
   setAttributes(attributes) {
-    for (const name of this.attributes.keys()) {
-      this.menus.get(name)?.root.remove();
-      this.menus.delete(name);
-    }
+    for (const name of [...this.menus.keys()].filter((each) => !MENUS.includes(each))) this.menus.delete(name);
     this.attributes = new Map(attributes.map((each) => [each.name, each]));
-    for (const { name, hasMenu } of attributes) {
-      if (!hasMenu) continue;
-      const menu = this.#menu(name);
-      menu.addEventListener("toggle", () => menu.open && this.#count(name));
-      this.parts.menus.append(menu);
-    }
+    const counted = ["is_open", ...attributes.filter(({ hasMenu }) => hasMenu).map(({ name }) => name)];
+    this.more.replaceChildren(...counted.map((name) => this.#menu(name, "part")), this.ranges);
+    if (this.facets.is_open) this.#fill("is_open");
+    this.openNow.hidden = !this.#hasHours;
     this.showState();
   }
 
-  /** @param {string} name count the values of an attribute, whose earlier counts may be of other stores */
-  #count(name) {
-    delete this.facets[name];
-    this.menus.get(name)?.values.replaceChildren(element("p", { class: "hint" }, TEXT.loading));
-    this.actions.onCount(name);
+  /** @returns {boolean} whether stores have opening hours */
+  get #hasHours() {
+    return [...this.attributes.values()].some(({ kind }) => kind === "hours");
   }
 
-  /** @returns {string[]} the filters whose counts the first request has not: they are set, or their menu is open */
+  #toggleOpen() {
+    this.state.set({ open_at: this.state.get("open_at") ? "" : minuteOf(new Date()) });
+  }
+
+  /** Count the values of attributes, whose earlier counts may be of other stores. */
+  #countAttributes() {
+    const names = [...this.attributes.values()].filter(({ hasMenu }) => hasMenu).map(({ name }) => name);
+    for (const name of names) delete this.facets[name];
+    if (names.length) this.actions.onCount(names);
+  }
+
+  /** @returns {string[]} the filters whose counts the first request has not: they are set, or the attributes in view */
   get counted() {
-    const isOpen = (/** @type {string} */ name) => this.attributes.has(name) && this.menus.get(name)?.root.open;
-    return [...this.menus.keys()].filter((name) => isOpen(name) || (MENUS.includes(name) && this.state.all(name).length));
+    const isOpen = /** @type {HTMLDetailsElement} */ (this.more.parentElement).open;
+    return [...this.menus.keys()].filter((name) => (this.attributes.has(name) ? isOpen : this.state.all(name).length));
   }
 
   /** Show what is set. */
   showState() {
-    for (const [name, { title }] of this.menus) {
+    for (const [name, { root, title }] of this.menus) {
       const count = this.state.all(name).length;
       title.textContent = count ? TEXT.chosen(fieldLabel(name), count) : fieldLabel(name);
       title.parentElement?.classList.toggle("set", count > 0);
+      root.hidden = count === 0 && !this.#isUseful(name);
     }
-    this.#drawChips();
-    this.#drawSuggestions();
-    const radius = this.state.get("radius");
-    const others = radius && !RADII.includes(Number(radius)) ? [Number(radius)] : [];
-    this.radius?.replaceChildren(
-      element("option", { value: "" }, TEXT.anyDistance),
-      ...[...RADII, ...others].map((each) =>
-        element("option", { value: String(each), selected: String(each) === radius }, formatDistance(each)),
-      ),
+    this.openNow.setAttribute("aria-pressed", String(this.state.get("open_at") !== ""));
+    const known = [...this.actions.known, ...[...this.attributes.values()].filter(({ isFilter }) => isFilter).map(({ name }) => name), ...(this.#hasHours ? ["open_at"] : [])];
+    drawChips(this.parts.chips, this.state, { known, labelOf: (name, value) => this.label(name, value) });
+    this.#drawRanges();
+    this.#showNear();
+  }
+
+  /** @param {string} name @returns {boolean} whether a choice of its values narrows the list, as far as is known */
+  #isUseful(name) {
+    const facet = this.facets[name];
+    if (!facet) return true;
+    return facet.distinct > 1 && (facet.distinct <= FEW || name === "company_id" || facet.distinct < TOO_VARIED * this.total);
+  }
+
+  #drawRanges() {
+    if (this.ranges.contains(document.activeElement)) return; // a person is writing there
+    const ranged = [...this.attributes.values()].filter(({ kind, isFilter, show }) => (kind === "number" || kind === "date") && isFilter && show !== "never");
+    this.ranges.replaceChildren(
+      ...ranged.map((each) => rangeFields(each, this.state)),
+      ...(this.#hasHours ? [openAtField(this.state)] : []),
+      changedField(this.state),
     );
-    const near = this.state.get("near") !== "";
-    if (this.nearPart) this.nearPart.hidden = !near;
-    this.nearTitle?.parentElement?.classList.toggle("set", near);
   }
 
   /** @param {import("./api.js").Invalid[]} items mark the chips whose values the service does not accept */
@@ -109,8 +135,8 @@ export class Filters {
     }
   }
 
-  /** @param {string} name */
-  #menu(name) {
+  /** @param {string} name @param {"menu" | "part"} kind */
+  #menu(name, kind) {
     const label = fieldLabel(name);
     const title = element("span", {}, label);
     const values = element("div", { class: "choices", role: "group", "aria-label": label });
@@ -122,9 +148,9 @@ export class Filters {
     const root = /** @type {HTMLDetailsElement} */ (
       element(
         "details",
-        { class: "menu" },
+        { class: kind },
         element("summary", { "data-menu": name }, title),
-        element("div", { class: "panel" }, search, values, rest),
+        element("div", { class: kind === "menu" ? "panel" : "values" }, search, values, rest),
       )
     );
     this.menus.set(name, { root, title, values, search, rest });
@@ -142,7 +168,7 @@ export class Filters {
     const missing = chosen.filter((each) => !listed.some((value) => isSame(name, value, each)));
     const wanted = folded(menu.search.value);
     const rows = [...missing.map((value) => ({ value, count: 0 })), ...facet.values].filter(
-      ({ value }) => !wanted || folded(this.#label(name, value)).includes(wanted),
+      ({ value }) => !wanted || folded(this.label(name, value)).includes(wanted),
     );
     const focused = /** @type {HTMLInputElement | null} */ (menu.values.querySelector("input:focus"))?.value;
     menu.search.hidden = facet.values.length <= FEW;
@@ -167,15 +193,16 @@ export class Filters {
       "label",
       { class: value === null ? "choice none" : "choice" },
       element("input", { type: "checkbox", value: text, checked, disabled: value === null, onchange }),
-      element("span", { class: "label" }, this.#label(name, value)),
+      element("span", { class: "label" }, this.label(name, value)),
       " ",
       element("span", { class: "count" }, formatNumber(count)),
     );
   }
 
-  /** @param {string} name @param {any} value @returns {string} */
-  #label(name, value) {
+  /** @param {string} name @param {any} value @returns {string} a value of a filter in words */
+  label(name, value) {
     if (value === null) return TEXT.noValue;
+    if (name === "country") return countryName(value);
     if (name === "is_open") return String(value) === "true" ? TEXT.open : String(value) === "false" ? TEXT.closed : value;
     if (this.attributes.get(name)?.kind === "flag") {
       return String(value) === "true" ? TEXT.yes : String(value) === "false" ? TEXT.no : value;
@@ -188,12 +215,7 @@ export class Filters {
     const onchange = (/** @type {Event} */ event) =>
       this.state.set({ radius: /** @type {HTMLSelectElement} */ (event.target).value });
     this.radius = element("select", { onchange });
-    this.nearPart = element(
-      "div",
-      { class: "near-part", hidden: true },
-      element("label", {}, `${TEXT.withinRadius} `, this.radius),
-      element("button", { type: "button", class: "quiet", onclick: () => this.state.set({ near: "" }) }, TEXT.removePoint),
-    );
+    this.nearPart = element("div", { class: "near-part", hidden: true }, element("label", {}, `${TEXT.withinRadius} `, this.radius));
     return element(
       "details",
       { class: "menu" },
@@ -208,75 +230,35 @@ export class Filters {
     );
   }
 
-  #drawChips() {
-    const chips = [];
-    for (const name of new Set(this.state.query.keys())) {
-      if (NOT_CHIPS.includes(name)) continue;
-      for (const value of this.state.all(name)) chips.push(this.#chip(name, value));
-    }
-    if (this.state.get("radius") && !this.state.get("near")) chips.push(this.#chip("radius", this.state.get("radius")));
-    if (chips.length > 1 || (chips.length && this.state.get("q"))) {
-      chips.push(
-        element("button", { type: "button", class: "quiet", onclick: () => this.state.clear() }, TEXT.clearAll),
-      );
-    }
-    this.parts.chips.replaceChildren(...chips);
-    this.parts.chips.hidden = chips.length === 0;
-  }
-
-  /** @param {string} name @param {string} value */
-  #chip(name, value) {
-    const text = this.#chipText(name, value);
-    return element(
-      "button",
-      {
-        type: "button",
-        class: this.actions.known.includes(name) || this.attributes.get(name)?.isFilter ? "chip" : "chip unknown",
-        "data-name": name,
-        "aria-label": TEXT.remove(text),
-        onclick: () => this.state.remove(name, value),
-      },
-      element("span", {}, text),
-      element("span", { class: "cross", "aria-hidden": "true" }, "×"),
-    );
-  }
-
-  /** @param {string} name @param {string} value @returns {string} */
-  #chipText(name, value) {
-    if (name === "near") {
-      const radius = Number(this.state.get("radius"));
-      return radius > 0 ? TEXT.withinOf(formatDistance(radius), value) : TEXT.nearPoint(value);
-    }
-    if (name === "bbox") return TEXT.inArea;
-    return TEXT.is(fieldLabel(name), this.#label(name, value));
-  }
-
-  #drawSuggestions() {
-    const typed = folded(this.state.get("q").trim());
-    const found = [];
-    if (typed.length > 1) {
-      for (const name of SUGGESTED) {
-        for (const { value, count } of this.facets[name]?.values ?? []) {
-          if (value === null || this.state.all(name).length) continue;
-          const words = folded(this.#label(name, value));
-          if (words.startsWith(typed) || words.includes(` ${typed}`)) found.push({ name, value, count });
-        }
-      }
-    }
-    found.sort((one, other) => other.count - one.count);
-    this.parts.suggestions.replaceChildren(
-      ...found.slice(0, MOST_SUGGESTIONS).map(({ name, value, count }) =>
-        element(
-          "button",
-          { type: "button", class: "suggestion", onclick: () => this.state.set({ q: "", [name]: String(value) }) },
-          element("span", { class: "kind" }, fieldLabel(name)),
-          " ",
-          element("span", {}, this.#label(name, value)),
-          " ",
-          element("span", { class: "count" }, formatNumber(count)),
-        ),
+  #showNear() {
+    const radius = this.state.get("radius");
+    const others = radius && !RADII.includes(Number(radius)) ? [Number(radius)] : [];
+    this.radius?.replaceChildren(
+      element("option", { value: "" }, TEXT.anyDistance),
+      ...[...RADII, ...others].map((each) =>
+        element("option", { value: String(each), selected: String(each) === radius }, formatDistance(each)),
       ),
     );
-    this.parts.suggestions.hidden = found.length === 0;
+    const near = this.state.get("near") !== "";
+    if (this.nearPart) this.nearPart.hidden = !near;
+    this.nearTitle?.parentElement?.classList.toggle("set", near);
+  }
+
+  /** @param {string} words @returns {import("./search.js").Option[]} the values whose words begin like these */
+  suggest(words) {
+    const typed = folded(words.trim());
+    if (typed.length < 2) return [];
+    const found = SUGGESTED.filter((name) => !this.state.all(name).length).flatMap((name) =>
+      (this.facets[name]?.values ?? [])
+        .filter(({ value }) => value !== null && ` ${folded(this.label(name, value))}`.includes(` ${typed}`))
+        .map(({ value, count }) => ({
+          kind: fieldLabel(name),
+          text: this.label(name, value),
+          more: "",
+          count,
+          choose: () => this.state.set({ q: "", [name]: String(value) }),
+        })),
+    );
+    return found.sort((one, other) => other.count - one.count).slice(0, MOST_SUGGESTIONS);
   }
 }

@@ -1,58 +1,32 @@
-// The table of stores: columns, order, pages.
+// The table of stores: one line a store, with the columns that have values.
 
 import { PREFIX, valueOf } from "./attributes.js";
-import { element, say } from "./dom.js";
-import { TEXT, fieldLabel, formatDate, formatDay, formatDistance, formatNumber, formatPrecise } from "./strings.js";
+import { element } from "./dom.js";
+import { drawColumns, drawOrder, drawPager } from "./pager.js";
+import { TEXT, fieldLabel } from "./strings.js";
+import { formatAttribute, formatValue, statusBadge } from "./values.js";
 import { marked, wordsOf } from "./words.js";
 
-const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country", "is_open"];
-const ORDERS = ["name", "city", "country", "created_at", "updated_at"];
+const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
 const NUMBERS = ["latitude", "longitude", "distance"];
-const DATES = ["created_at", "updated_at"];
 const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code", "company_id"];
-/** How many rows a page has unless the address says another number. */
-export const ROWS = 50;
-const ROW_CHOICES = [25, 50, 100, 250, 1000];
+// How much of the width a column has, beside one.
+const WIDTHS = { name: 2.2, address_1: 1.8, city: 1.2 };
+const SKELETONS = 12;
 
 /**
  * @typedef {Record<string, any>} Store
  * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {{limit: number, num_pages: number, page_num: number, sort_order: string, sort_by: string,
  *   total_count: number, data: Store[]}} Page
+ * @typedef {{fields: string[], query: string, near: boolean}} View
  * @typedef {{companyName: (id: string) => string, linkTo: (id: string) => string, onOpen: (id: string) => void,
- *   onChange: (values: Record<string, string>) => void}} ListActions
+ *   onHover: (store: Store | null) => void, onChange: (values: Record<string, string>) => void}} ListActions
  */
-
-/** @param {string} name @param {any} value @returns {string} a value of a record in words */
-export function formatValue(name, value) {
-  if (value === null || value === undefined || value === "") return TEXT.none;
-  if (name === "is_open") return value ? TEXT.open : TEXT.closed;
-  if (name === "distance") return formatDistance(value);
-  if (DATES.includes(name)) {
-    const date = new Date(value);
-    return Number.isNaN(date.getTime()) ? String(value) : formatDay(date);
-  }
-  return String(value);
-}
-
-/** @param {import("./attributes.js").Kind | undefined} kind @param {any} value @returns {string} that of an attribute */
-export function formatAttribute(kind, value) {
-  if (value === null || value === undefined) return TEXT.none;
-  if (kind === "flag") return value ? TEXT.yes : TEXT.no;
-  if (kind === "number") return formatPrecise(value);
-  if (kind === "date") return formatDate(value);
-  return kind === "list" ? value.join(", ") : value;
-}
-
-/** @param {boolean | null} isOpen @returns {HTMLElement} whether a store is open, not by colour alone */
-export function statusBadge(isOpen) {
-  const kind = isOpen === null ? "" : isOpen ? "open" : "closed";
-  return element("span", { class: `badge ${kind}` }, formatValue("is_open", isOpen));
-}
 
 export class List {
   /**
-   * @param {{table: HTMLElement, pager: HTMLElement, columns: HTMLElement, order: HTMLSelectElement, empty: HTMLElement}} parts
+   * @param {{table: HTMLElement, pager: HTMLElement, columns: HTMLElement, order: HTMLSelectElement}} parts
    * @param {string[]} members the members of a record, in order
    * @param {ListActions} actions
    */
@@ -66,31 +40,54 @@ export class List {
       const [sort_by, sort_order] = parts.order.value.split(" ");
       this.actions.onChange({ sort_by, sort_order: sort_order === "desc" ? "desc" : "" });
     });
+    parts.table.addEventListener("mouseover", (event) => {
+      const row = /** @type {HTMLElement} */ (event.target).closest("tbody tr");
+      this.actions.onHover(row ? this.#storeOf(row) : null);
+    });
+    parts.table.addEventListener("mouseleave", () => this.actions.onHover(null));
     /** @type {Page | null} */
     this.page = null;
     /** The words that are marked. */
     this.words = wordsOf("");
   }
 
-  /**
-   * Show a page.
-   * @param {Page} page
-   * @param {{fields: string[], query: string, near: boolean}} view
-   */
+  /** @param {Page} page @param {View} view show a page, from its top */
   show(page, view) {
+    const isPaged = this.page !== null && this.page.page_num !== page.page_num;
     this.page = page;
     this.view = view;
-    this.#drawTable(page, view);
-    this.#drawEmpty(page);
-    this.#drawPager(page);
-    this.#drawColumns(view);
-    this.#drawOrder(page, view);
+    this.#draw();
+    this.#scroller.scrollTop = 0;
+    if (isPaged) this.#scroller.focus({ preventScroll: true });
+  }
+
+  /** @returns {HTMLElement} what scrolls */
+  get #scroller() {
+    return /** @type {HTMLElement} */ (this.parts.table.parentElement);
+  }
+
+  #draw() {
+    if (this.page === null || this.view === undefined) return;
+    const { page, view } = this;
+    const columns = this.#columns(view);
+    this.#drawTable(page, columns);
+    this.#scroller.hidden = page.data.length === 0;
+    drawPager(this.parts.pager, page, this.actions.onChange);
+    drawOrder(this.parts.order, page, view.near);
+    drawColumns(this.parts.columns, this.#known(view), columns, view.fields.length > 0, this.actions.onChange);
+  }
+
+  /** Show that rows are on their way, before the first. */
+  showSkeleton() {
+    if (this.page !== null) return;
+    const row = () => element("tr", { class: "skeleton", "aria-hidden": "true" }, element("td", {}, element("span")));
+    this.parts.table.replaceChildren(element("tbody", {}, ...Array.from({ length: SKELETONS }, row)));
   }
 
   /** @param {Attribute[]} attributes those that stores have, which come after the rows */
   setAttributes(attributes) {
-    this.attributes = new Map(attributes.map((each) => [each.name, each]));
-    if (this.page !== null && this.view !== undefined) this.show(this.page, this.view);
+    this.attributes = new Map(attributes.filter(({ show }) => show !== "never").map((each) => [each.name, each]));
+    this.#draw();
   }
 
   /** Write the names of companies, which come after the rows. */
@@ -109,42 +106,57 @@ export class List {
 
   /** @param {string} id mark the row of the open store */
   select(id) {
-    for (const row of this.parts.table.querySelectorAll("tbody tr")) {
-      row.classList.toggle("selected", id !== "" && /** @type {HTMLElement} */ (row).dataset.id === id);
-    }
+    for (const row of this.#rows) row.classList.toggle("selected", id !== "" && row.dataset.id === id);
+  }
+
+  /** @param {string} id show the row of the store that is pointed at on the map; none for "" */
+  point(id) {
+    for (const row of this.#rows) row.classList.toggle("pointed", id !== "" && row.dataset.id === id);
   }
 
   /** @param {string} id put the focus on the row of a store, if it is here */
   focus(id) {
-    const row = [...this.parts.table.querySelectorAll("tbody tr")].find(
-      (each) => /** @type {HTMLElement} */ (each).dataset.id === id,
-    );
-    row?.querySelector("a")?.focus();
+    this.#rows.find((row) => row.dataset.id === id)?.querySelector("a")?.focus();
   }
 
-  /** @param {{near: boolean}} view @returns {string[]} what can be a column */
+  /** @returns {HTMLElement[]} */
+  get #rows() {
+    return [.../** @type {NodeListOf<HTMLElement>} */ (this.parts.table.querySelectorAll("tbody tr[data-id]"))];
+  }
+
+  /** @param {Element} row @returns {Store | null} */
+  #storeOf(row) {
+    return this.page?.data.find((each) => each.store_id === /** @type {HTMLElement} */ (row).dataset.id) ?? null;
+  }
+
+  /** @param {View} view @returns {string[]} what can be a column */
   #known(view) {
     return [...this.members, ...this.attributes.keys(), ...(view.near ? ["distance"] : [])];
   }
 
-  /** @param {{fields: string[], near: boolean}} view @returns {string[]} */
+  /** @param {View} view @returns {string[]} those that are chosen, else the usual ones that have a value here */
   #columns(view) {
     const isWanted = (/** @type {string} */ name) =>
       view.fields.includes(name) || (name.startsWith(PREFIX) && view.fields.includes("attributes"));
     if (view.fields.length) return this.#known(view).filter(isWanted);
-    return [...DEFAULT_COLUMNS.slice(0, 1), ...(view.near ? ["distance"] : []), ...DEFAULT_COLUMNS.slice(1)];
+    const own = [...this.attributes.values()].filter(({ show }) => show === "list").map(({ name }) => name);
+    const [first, ...others] = [...DEFAULT_COLUMNS, ...own];
+    const hasValue = (/** @type {string} */ name) => this.page?.data.some((store) => (valueOf(store, name) ?? "") !== "");
+    return [first, ...(view.near ? ["distance"] : []), ...others.filter(hasValue)];
   }
 
-  /** @param {Page} page @param {{fields: string[], query: string, near: boolean}} view */
-  #drawTable(page, view) {
-    this.words = wordsOf(view.query);
-    const columns = this.#columns(view);
-    const head = element("tr", {}, ...columns.map((name) => this.#heading(name, page)));
-    const rows = page.data.map((store) => this.#row(store, columns));
+  /** @param {Page} page @param {string[]} columns */
+  #drawTable(page, columns) {
+    this.words = wordsOf(this.view?.query ?? "");
+    const widths = columns.map((name) => /** @type {Record<string, number>} */ (WIDTHS)[name] ?? 1);
+    const whole = widths.reduce((sum, each) => sum + each, 0);
+    this.parts.table.classList.toggle("usual", !this.view?.fields.length);
+    this.parts.table.style.minWidth = columns.length > DEFAULT_COLUMNS.length + 2 ? `${columns.length * 120}px` : "";
     this.parts.table.replaceChildren(
       element("caption", { class: "hidden" }, TEXT.tableLabel),
-      element("thead", {}, head),
-      element("tbody", {}, ...rows),
+      element("colgroup", {}, ...widths.map((each) => element("col", { width: `${(100 * each) / whole}%` }))),
+      element("thead", {}, element("tr", {}, ...columns.map((name) => this.#heading(name, page)))),
+      element("tbody", {}, ...page.data.map((store) => this.#row(store, columns))),
     );
   }
 
@@ -156,12 +168,11 @@ export class List {
     if (attribute && !attribute.isSorted) return element("th", { scope: "col", class: "plain" }, label);
     const order = page.sort_by === name ? page.sort_order : "";
     const sort = order === "asc" ? "ascending" : order === "desc" ? "descending" : "none";
-    const next = order === "asc" ? { sort_by: name, sort_order: "desc" } : { sort_by: name, sort_order: "" };
-    const values = order === "desc" ? { sort_by: "", sort_order: "" } : next;
+    const values = { sort_by: name, sort_order: order === "asc" ? "desc" : "" };
     const button = element(
       "button",
       { type: "button", title: TEXT.sortBy(label), onclick: () => this.actions.onChange(values) },
-      label,
+      element("span", { class: "label" }, label),
       element("span", { class: "arrow", "aria-hidden": "true" }, order === "asc" ? "↑" : order === "desc" ? "↓" : ""),
     );
     return element("th", { scope: "col", "aria-sort": sort, class: isNumber ? "number" : null }, button);
@@ -170,7 +181,7 @@ export class List {
   /** @param {Store} store @param {string[]} columns */
   #row(store, columns) {
     const link = columns.includes("name") ? "name" : columns[0];
-    const cells = columns.map((name) => this.#cell(store, name, name === link));
+    const cells = columns.map((name) => this.#cell(store, name, name === link, columns.includes("is_open")));
     const onclick = (/** @type {MouseEvent} */ event) => {
       const isLink = /** @type {HTMLElement} */ (event.target).closest("a") !== null;
       if (isLink && (event.ctrlKey || event.metaKey || event.shiftKey)) return;
@@ -181,119 +192,21 @@ export class List {
     return element("tr", { "data-id": store.store_id, onclick }, ...cells);
   }
 
-  /** @param {Store} store @param {string} name @param {boolean} isLink */
-  #cell(store, name, isLink) {
+  /** @param {Store} store @param {string} name @param {boolean} isLink @param {boolean} hasStatus whether that is a column */
+  #cell(store, name, isLink, hasStatus) {
     const value = valueOf(store, name);
     const has = value !== null && value !== undefined && value !== "";
     const own = this.attributes.get(name);
     const isNumber = NUMBERS.includes(name) || own?.kind === "number";
-    const attributes = { class: [name, isNumber ? "number" : ""].join(" ").trim() };
+    const kinds = [name, isNumber ? "number" : "", has || isLink ? "" : "none"].filter(Boolean).join(" ");
+    const text = name === "company_id" && has ? this.actions.companyName(value) : own ? formatAttribute(own.kind, value) : formatValue(name, value);
+    const attributes = { class: kinds, title: text.length > 12 ? text : null, "data-company": name === "company_id" && has ? value : null };
     if (name === "is_open") return element("td", attributes, has ? statusBadge(value) : TEXT.none);
-    if (name === "company_id" && has) {
-      const parts = marked(this.actions.companyName(value), this.words);
-      return element("td", { ...attributes, "data-company": value }, ...parts);
-    }
-    const text = own ? formatAttribute(own.kind, value) : formatValue(name, value);
     const parts = has && SEARCHED.includes(name) ? marked(text, this.words) : [text];
-    if (isLink) return element("td", attributes, element("a", { href: this.actions.linkTo(store.store_id) }, ...parts));
-    return element("td", has ? attributes : { class: `${attributes.class} none` }, ...parts);
+    if (!isLink) return element("td", attributes, ...parts);
+    const shown = has ? parts : [store.name || store.address_1 || store.store_id];
+    const closed = store.is_open === false && !hasStatus ? statusBadge(false) : null;
+    const link = element("a", { href: this.actions.linkTo(store.store_id) }, ...shown);
+    return element("td", attributes, element("span", { class: "line" }, link, closed));
   }
-
-  /** @param {Page} page */
-  #drawEmpty(page) {
-    const past = page.total_count > 0;
-    const action = past
-      ? element("button", { type: "button", onclick: () => this.actions.onChange({ page_num: "" }) }, TEXT.firstPage)
-      : element("button", { type: "button", onclick: () => this.actions.onChange({ clear: "" }) }, TEXT.clearAll);
-    this.parts.empty.hidden = page.data.length > 0;
-    this.parts.empty.replaceChildren(
-      element("h2", {}, past ? TEXT.emptyPage : TEXT.emptyTitle),
-      element("p", {}, past ? "" : TEXT.emptyHint),
-      action,
-    );
-    /** @type {HTMLElement} */ (this.parts.table.parentElement).hidden = page.data.length === 0;
-  }
-
-  /** @param {Page} page */
-  #drawPager(page) {
-    const { page_num: current, num_pages: pages, limit, total_count: total } = page;
-    const first = (current - 1) * limit + 1;
-    const move = (/** @type {number} */ to, /** @type {string} */ label, /** @type {string} */ sign) =>
-      element(
-        "button",
-        {
-          type: "button",
-          title: label,
-          "aria-label": label,
-          disabled: to < 1 || to > pages,
-          onclick: () => this.actions.onChange({ page_num: to === 1 ? "" : String(to) }),
-        },
-        sign,
-      );
-    const choices = [...new Set([...ROW_CHOICES, limit])].sort((one, other) => one - other);
-    const onchange = (/** @type {Event} */ event) => {
-      const value = /** @type {HTMLSelectElement} */ (event.target).value;
-      this.actions.onChange({ limit: value === String(ROWS) ? "" : value });
-    };
-    const select = element(
-      "select",
-      { onchange },
-      ...choices.map((each) => element("option", { value: String(each), selected: each === limit }, formatNumber(each))),
-    );
-    const range = page.data.length ? TEXT.range(first, first + page.data.length - 1, total) : "";
-    this.parts.pager.replaceChildren(
-      element("span", { class: "range" }, range),
-      element("label", { class: "rows" }, `${TEXT.perPage} `, select),
-      element("span", { class: "pages" }, pages > 1 ? TEXT.page(current, pages) : ""),
-      move(Math.min(current - 1, Math.max(pages, 1)), TEXT.previous, "‹"),
-      move(current + 1, TEXT.next, "›"),
-    );
-  }
-
-  /** The order where there is no head of the table, on a phone. @param {Page} page @param {{near: boolean}} view */
-  #drawOrder(page, view) {
-    const current = `${page.sort_by} ${page.sort_order}`;
-    const names = [...(view.near ? ["distance"] : []), ...ORDERS];
-    const options = names.flatMap((name) => [
-      { value: `${name} asc`, text: TEXT.ascending(fieldLabel(name)) },
-      { value: `${name} desc`, text: TEXT.descending(fieldLabel(name)) },
-    ]);
-    if (!options.some(({ value }) => value === current)) options.unshift({ value: current, text: fieldLabel(page.sort_by) });
-    this.parts.order.replaceChildren(
-      ...options.map(({ value, text }) => element("option", { value, selected: value === current }, text)),
-    );
-  }
-
-  /** @param {{fields: string[], near: boolean}} view */
-  #drawColumns(view) {
-    const shown = this.#columns(view);
-    const onchange = () => {
-      const boxes = [...this.parts.columns.querySelectorAll("input")];
-      const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
-      if (chosen.length) this.actions.onChange({ fields: chosen.join(",") });
-    };
-    const boxes = this.#known(view).map((name) =>
-      element(
-        "label",
-        { class: "choice" },
-        element("input", { type: "checkbox", value: name, checked: shown.includes(name), onchange }),
-        element("span", { class: "label" }, fieldLabel(name)),
-      ),
-    );
-    const reset = { type: "button", class: "quiet", disabled: !view.fields.length };
-    const onclick = () => this.actions.onChange({ fields: "" });
-    const focused = /** @type {HTMLInputElement | null} */ (this.parts.columns.querySelector("input:focus"))?.value;
-    this.parts.columns.replaceChildren(
-      element("div", { class: "choices" }, ...boxes),
-      element("button", { ...reset, onclick }, TEXT.defaultColumns),
-    );
-    if (focused) {
-      [...this.parts.columns.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
-    }
-  }
-}
-
-/** @param {HTMLElement} target @param {number} total say how many there are */
-export function sayTotal(target, total) {
-  say(target, TEXT.found(total));
 }

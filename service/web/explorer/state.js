@@ -6,6 +6,7 @@ import { takeKey } from "../docs/key.js";
 
 /** What is not a condition: it is kept when all conditions are removed. */
 const PRESENTATION = ["sort_by", "sort_order", "limit", "fields"];
+const DEFAULT_ORDER = "name";
 /** What a page of the list has and an export has not. */
 const PAGING = ["limit", "page_num", "facets", "zoom"];
 
@@ -25,6 +26,7 @@ export class State extends EventTarget {
       this.#tell("view");
       if (hasKey) this.#tell("key");
     };
+    if (ordered(this.query)) this.#write(true);
     addEventListener("popstate", read);
     addEventListener("hashchange", read);
   }
@@ -41,10 +43,12 @@ export class State extends EventTarget {
 
   /**
    * Set parameters; empty values remove them. The list is at its first page again.
+   * Without a point of which they are near, stores are sorted by name unless another order is chosen.
    * @param {Record<string, string | string[]>} values
-   * @param {{replace?: boolean}} [options] whether the entry of the history is replaced
+   * @param {{replace?: boolean, place?: string}} [options] whether the entry of the history is replaced; the name of the
+   *   place that `near` is
    */
-  set(values, { replace = false } = {}) {
+  set(values, { replace = false, place = "" } = {}) {
     const query = new URLSearchParams(this.query);
     if (!("page_num" in values)) query.delete("page_num");
     for (const [name, value] of Object.entries(values)) {
@@ -53,7 +57,11 @@ export class State extends EventTarget {
     }
     if (!query.get("near")) query.delete("radius");
     if (!query.get("near") && query.get("sort_by") === "distance") query.delete("sort_by");
+    if (values.near && query.get("sort_by") === DEFAULT_ORDER) query.delete("sort_by"); // the nearest first
+    if (!query.get("sort_by")) query.delete("sort_order");
+    ordered(query);
     if (query.toString() === this.query.toString()) return;
+    if (values.near !== undefined) place ? this.view.set("place", place) : this.view.delete("place");
     this.query = query;
     this.#write(replace);
     this.#tell("query");
@@ -113,6 +121,13 @@ export class State extends EventTarget {
   #tell(type) {
     this.dispatchEvent(new Event(type));
   }
+}
+
+/** @param {URLSearchParams} query @returns {boolean} whether the usual order was added */
+function ordered(query) {
+  const isMissing = !query.get("sort_by") && !query.get("near");
+  if (isMissing) query.set("sort_by", DEFAULT_ORDER);
+  return isMissing;
 }
 
 /** @param {URLSearchParams} query @returns {string} a query in which commas and colons can be read */

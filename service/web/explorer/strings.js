@@ -5,6 +5,7 @@ import { PREFIX } from "./attributes.js";
 /** The language of numbers, distances and dates. */
 export const LOCALE = navigator.language || "en";
 
+const regions = new Intl.DisplayNames(LOCALE, { type: "region" });
 const number = new Intl.NumberFormat(LOCALE);
 const precise = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 17 });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
@@ -42,6 +43,9 @@ export const formatMoment = (date) => moment.format(date);
 export const formatBytes = (bytes) =>
   new Intl.NumberFormat(LOCALE, { style: "unit", unit: "megabyte", maximumFractionDigits: 1 }).format(bytes / 1e6);
 
+/** @type {(code: string) => string} */
+export const countryName = (code) => (/^[a-z]{2}$/i.test(code) ? (regions.of(code.toUpperCase()) ?? code) : code);
+
 /** The radii to choose from, in metres. */
 export const RADII = [1, 2, 5, 10, 25, 50, 100].map((each) => Math.round(each * METRES));
 
@@ -77,10 +81,20 @@ const FIELDS = {
   fields: "Columns",
 };
 
+/** Labels of attributes, as the data declares them. @type {Map<string, string>} */
+const labels = new Map();
+
+/** @param {{name: string, label: string}[]} attributes use the labels that they declare */
+export function setLabels(attributes) {
+  labels.clear();
+  for (const { name, label } of attributes) if (label) labels.set(name, label);
+}
+
 /** @type {(name: string) => string} */
 export const fieldLabel = (name) => {
   if (Object.hasOwn(FIELDS, name)) return FIELDS[/** @type {keyof typeof FIELDS} */ (name)];
   if (!name.startsWith(PREFIX)) return name;
+  if (labels.has(name)) return labels.get(name) ?? "";
   const words = name.slice(PREFIX.length).replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
@@ -94,13 +108,14 @@ export const TEXT = {
   store: "Store",
   skip: "Skip to the list",
   searchLabel: "Search stores",
-  searchHint: "Search name, address, city, postal code or company",
+  searchHint: "Search for a place, name, address, postal code or company",
   api: "API",
   open: "Open",
   closed: "Closed",
   yes: "Yes",
   no: "No",
   noValue: "No value",
+  hoursKnown: "Known",
   none: "–",
   stores: (/** @type {number} */ count) => counted(count, "store", "stores"),
   companies: (/** @type {number} */ count) => counted(count, "company", "companies"),
@@ -120,6 +135,11 @@ export const TEXT = {
   descending: (/** @type {string} */ label) => `${label} ↓`,
   sortBy: (/** @type {string} */ label) => `Sort by ${label}`,
 
+  noStores: "There are no stores",
+  noStoresHint: "The data that is served has none yet. The page shows them as soon as it has.",
+  emptyArea: "No store in this area",
+  emptyAreaHint: "Zoom out, or look at all areas.",
+  allAreas: "Look at all areas",
   emptyTitle: "No store matches",
   emptyHint: "Remove a filter, or search for fewer words.",
   emptyPage: "There is no such page.",
@@ -131,10 +151,21 @@ export const TEXT = {
   noValues: "No values",
   remove: (/** @type {string} */ what) => `Remove ${what}`,
   is: (/** @type {string} */ label, /** @type {string} */ value) => `${label}: ${value}`,
-  without: (/** @type {string} */ label) => `without ${label.toLowerCase()}`,
-  suggestion: (/** @type {string} */ label, /** @type {string} */ value) => `${label}: ${value}`,
+  did: (/** @type {string} */ name) => `Did you mean ${name}?`,
+  unknown: (/** @type {string} */ name) => `“${name}” is no filter, and has no effect`,
+  more: "More filters",
+  openNow: "Open now",
+  openAt: "Open at",
+  openAtTime: (/** @type {string} */ time) => `Open at ${time}`,
+  suggested: (/** @type {number} */ count) => `${counted(count, "suggestion", "suggestions")}, choose with the arrow keys`,
+  from: (/** @type {string} */ label) => `${label} from`,
+  to: (/** @type {string} */ label) => `${label} up to`,
+  changedSince: "Changed since",
+  between: (/** @type {string} */ from, /** @type {string} */ to) => (from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`),
 
   near: "Near",
+  nearPlace: (/** @type {string} */ name) => `Stores near ${name}`,
+  place: { city: "Place", postal_code: "Postal code", postal_area: "Postal area" },
   myPosition: "Use my position",
   pickPoint: "Pick a point on the map",
   picking: "Click on the map to choose the point. Escape cancels.",
@@ -144,7 +175,6 @@ export const TEXT = {
   anyDistance: "Any distance",
   nearPoint: (/** @type {string} */ point) => `Near ${point}`,
   withinOf: (/** @type {string} */ distance, /** @type {string} */ point) => `Within ${distance} of ${point}`,
-  removePoint: "Remove the point",
   inArea: "In this map area",
 
   searchArea: "Search this area",
@@ -156,7 +186,14 @@ export const TEXT = {
   listTab: "List",
   baseMap: "Natural Earth",
 
+  noStreets: "This map has no streets. Whoever runs the service can add them with --tiles.",
+
   close: "Close",
+  directions: "Directions",
+  call: "Call",
+  website: "Website",
+  lower: "Show the map",
+  raise: "Show the store",
   loading: "Loading…",
   copyId: "Copy ID",
   copyPoint: "Copy coordinates",

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib.resources import files
 
@@ -25,9 +26,15 @@ LEAFLET = {
     "leaflet.js": "20nQCchB9co0qIjJZRGuk2/Z9VM+kNiyxNV1lvTlZBo=",
 }
 MODULES = [name for name in NAMES if name.endswith(".js")]
-# What the first view loads, beside the data.
-FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith("provinces.json"))]
-MOST_BYTES = 120_000
+# The modules of the map, which is loaded after the first rows.
+OF_THE_MAP = {"base.js", "frame.js", "map.js", "marks.js", "names.js"}
+# What the first view loads, beside the data; the names on the map come with it.
+LATER = ("provinces.json", "names.json")
+FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith(LATER))]
+MOST_BYTES = 130_000
+MOST_BYTES_OF_NAMES = 60_000
+# Where a person follows a link to.
+MAPS = ("https://maps.apple.com/?", "https://www.google.com/maps/dir/?")
 
 
 class BaseMap(msgspec.Struct, forbid_unknown_fields=True):
@@ -38,6 +45,14 @@ class BaseMap(msgspec.Struct, forbid_unknown_fields=True):
     land: list[str]
     countries: list[str]
     provinces: list[str]
+
+
+class MapNames(msgspec.Struct, forbid_unknown_fields=True):
+    """The names on a map: a text, its longitude and latitude, the zoom from which on it is shown."""
+
+    source: str
+    countries: list[tuple[str, float, float, int]]
+    provinces: list[tuple[str, float, float, int]]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -86,8 +101,7 @@ async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> N
     for path in loaded:
         assert "//" not in path
         assert (await client.get(f"/{path}")).status == 200
-    later = {"explorer/map.js", "explorer/hours.js"}  # what the first view does not need
-    assert set(loaded) >= {f"explorer/{name}" for name in MODULES} - later
+    assert set(loaded) >= {f"explorer/{name}" for name in MODULES if name not in OF_THE_MAP}
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -98,15 +112,20 @@ async def test_what_a_module_imports_is_relative_and_is_there(client: Client, na
         path = posixpath.normpath(posixpath.join("/explorer", each))
         assert (await client.get(path)).status == 200, each
     assert "innerHTML =" not in script
+    for link in MAPS:
+        script = script.replace(link, "")
     assert re.findall(r"https?://(?!\$)", script) == []
 
 
+async def sent_bytes(client: Client, paths: Iterable[str]) -> int:
+    """Return the length of files as they are sent to a browser."""
+    responses = [await client.get(path, headers={"Accept-Encoding": "gzip"}) for path in paths]
+    return sum(int(response.headers["Content-Length"]) for response in responses)
+
+
 async def test_the_first_view_is_small(client: Client) -> None:
-    total = 0
-    for path in FIRST_VIEW:
-        response = await client.get(path, headers={"Accept-Encoding": "gzip"})
-        total += int(response.headers["Content-Length"])
-    assert total < MOST_BYTES
+    assert await sent_bytes(client, FIRST_VIEW) <= MOST_BYTES
+    assert await sent_bytes(client, ["/explorer/names.json"]) <= MOST_BYTES_OF_NAMES
 
 
 @pytest.mark.parametrize(("no_auth", "key"), [(False, "needed"), (True, "")])
@@ -157,6 +176,15 @@ def test_a_base_map_has_its_source_and_lines_within_the_world(name: str) -> None
     assert all(-180 <= x <= 180 and -60 <= y <= 84 for line in lines for x, y in line)
     assert all(len(line) > 1 for line in lines)
     assert all(line[0] == line[-1] for line in lines[: len(base_map.land)])
+
+
+def test_the_names_on_the_map_have_their_source_and_are_within_the_world() -> None:
+    names = msgspec.json.decode((FOLDER / "names.json").read_bytes(), type=MapNames)
+    assert "Natural Earth" in names.source
+    assert {code for code, *_ in names.countries} >= {"CA", "DE", "FR", "JP", "US"}
+    assert all(len(code) == 2 for code, *_ in names.countries)
+    for _, longitude, latitude, zoom in (*names.countries, *names.provinces):
+        assert (abs(longitude) <= 180, abs(latitude) <= 90, 2 <= zoom <= 10) == (True, True, True)
 
 
 def decoded(text: str, steps: int) -> list[tuple[float, float]]:

@@ -1,0 +1,85 @@
+// What is set, as chips that can be removed; what of the address is no parameter, with what may be meant.
+
+import { element } from "./dom.js";
+import { intervalText } from "./ranges.js";
+import { TEXT, fieldLabel, formatDistance, formatMoment } from "./strings.js";
+
+// Parameters that are no conditions, or have a place of their own.
+const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "zoom", "radius"];
+const INSTANTS = ["created_at", "updated_at"];
+const MOST_EDITS = 3;
+
+/**
+ * @typedef {import("./state.js").State} State
+ * @typedef {(name: string, value: any) => string} LabelOf
+ */
+
+/** @param {string} one @param {string} other @returns {number} how many characters have to be changed */
+export function edits(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(one[i - 1] !== other[j - 1])));
+    }
+    row = next;
+  }
+  return row[other.length];
+}
+
+/** @param {string} name @param {string[]} known @returns {string | null} the name that is probably meant */
+export function meant(name, known) {
+  const wanted = name.toLowerCase().replaceAll("-", "_");
+  const start = known.find((each) => each.split("_")[0].length > 3 && wanted.split("_")[0] === each.split("_")[0]);
+  const distances = known.map((each) => ({ each, distance: edits(wanted, each.replace("attributes.", "")) }));
+  const nearest = distances.sort((a, b) => a.distance - b.distance)[0];
+  return nearest && nearest.distance <= Math.min(MOST_EDITS, wanted.length / 2) ? nearest.each : (start ?? null);
+}
+
+/**
+ * Draw the chips.
+ * @param {HTMLElement} root
+ * @param {State} state
+ * @param {{known: string[], labelOf: LabelOf}} of the names of parameters; the words for a value
+ */
+export function drawChips(root, state, { known, labelOf }) {
+  const names = [...new Set(state.query.keys())].filter((name) => !NOT_CHIPS.includes(name));
+  const chips = names.flatMap((name) => state.all(name).map((value) => chip(state, name, value, { known, labelOf })));
+  if (state.get("radius") && !state.get("near")) chips.push(chip(state, "radius", state.get("radius"), { known, labelOf }));
+  if (chips.length > 1 || (chips.length && state.get("q"))) {
+    chips.push(element("button", { type: "button", class: "quiet", onclick: () => state.clear() }, TEXT.clearAll));
+  }
+  root.replaceChildren(...chips);
+  root.hidden = chips.length === 0;
+}
+
+/** @param {State} state @param {string} name @param {string} value @param {{known: string[], labelOf: LabelOf}} of */
+function chip(state, name, value, { known, labelOf }) {
+  const text = chipText(state, name, value, labelOf);
+  const isKnown = known.includes(name);
+  const remove = element(
+    "button",
+    { type: "button", class: isKnown ? "chip" : "chip unknown", "data-name": name, "aria-label": TEXT.remove(text), onclick: () => state.remove(name, value) },
+    element("span", {}, text),
+    element("span", { class: "cross", "aria-hidden": "true" }, "×"),
+  );
+  const other = isKnown ? null : meant(name, known);
+  if (isKnown) return remove;
+  remove.title = TEXT.unknown(name);
+  if (other === null) return remove;
+  const use = { type: "button", class: "link", onclick: () => state.set({ [name]: "", [other]: value }) };
+  return element("span", { class: "row" }, remove, element("button", use, TEXT.did(other)));
+}
+
+/** @param {State} state @param {string} name @param {string} value @param {LabelOf} labelOf @returns {string} */
+function chipText(state, name, value, labelOf) {
+  if (name === "near") {
+    const place = state.view.get("place") ?? value;
+    const radius = Number(state.get("radius"));
+    return radius > 0 ? TEXT.withinOf(formatDistance(radius), place) : TEXT.nearPoint(place);
+  }
+  if (name === "bbox") return TEXT.inArea;
+  if (name === "open_at") return Number.isNaN(Date.parse(value)) ? value : TEXT.openAtTime(formatMoment(new Date(value)));
+  if (INSTANTS.includes(name) || value.includes("/")) return TEXT.is(fieldLabel(name), intervalText(value));
+  return TEXT.is(fieldLabel(name), labelOf(name, value));
+}

@@ -1,0 +1,121 @@
+// The marks of stores on the map: a dot for one, a circle with a number for many. No two of them touch.
+
+import { colour, element } from "./dom.js";
+import { TEXT, formatNumber, formatShort } from "./strings.js";
+
+const DOT = 7;
+const HALO = 3;
+const WIDEST = 52;
+/** Circles of at least so many stores have a stronger tone. */
+const TONES = [10, 100, 1000];
+
+/**
+ * @typedef {{x: number, y: number, count: number, store?: any}} Mark a place in pixels, how many stores are there, and the
+ *   one if there is one
+ * @typedef {{onOpen: (id: string) => void, onHover: (id: string) => void, onZoom: (place: any) => void,
+ *   isPicking: () => boolean}} MarkActions
+ */
+
+/** @param {number} count @returns {number} the width of a mark in pixels */
+export const widthOf = (count) => (count === 1 ? 2 * DOT : Math.min(Math.round(22 + 8 * Math.log10(count)), WIDEST));
+
+/** @param {Mark} mark @returns {number} */
+const reach = ({ count }) => widthOf(count) / 2 + (count === 1 ? 1 : HALO);
+
+/** @param {Mark} one @param {Mark} other @returns {boolean} */
+const touch = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < reach(one) + reach(other);
+
+/** @param {Mark} one @param {Mark} other @returns {Mark} both in one, nearer to the larger */
+function joined(one, other) {
+  const count = one.count + other.count;
+  const between = (/** @type {number} */ a, /** @type {number} */ b) => (a * one.count + b * other.count) / count;
+  return { x: between(one.x, other.x), y: between(one.y, other.y), count };
+}
+
+/**
+ * Return marks that do not touch: those that do are joined.
+ * @param {Mark[]} marks
+ * @returns {Mark[]}
+ */
+export function apart(marks) {
+  const waiting = marks.toSorted((one, other) => one.count - other.count);
+  /** @type {Mark[]} */
+  const placed = [];
+  for (let mark = waiting.pop(); mark; mark = waiting.pop()) {
+    const at = placed.findIndex((each) => touch(each, /** @type {Mark} */ (mark)));
+    if (at < 0) placed.push(mark);
+    else waiting.push(joined(placed.splice(at, 1)[0], mark));
+  }
+  return placed;
+}
+
+export class Marks {
+  /** @param {any} L @param {any} map @param {MarkActions} actions */
+  constructor(L, map, actions) {
+    this.L = L;
+    this.map = map;
+    this.actions = actions;
+    this.layer = L.layerGroup().addTo(map);
+    /** @type {any[]} */
+    this.features = [];
+  }
+
+  /** @param {any[]} features clusters, or stores, as GeoJSON @param {(longitude: number) => number} inFrame */
+  draw(features, inFrame) {
+    this.features = features;
+    this.inFrame = inFrame;
+    const marks = features.map(({ geometry: { coordinates: [x, y] }, properties }) => ({
+      ...this.map.project([y, inFrame(x)]),
+      count: properties.count,
+      store: properties.count === 1 ? properties : undefined,
+    }));
+    this.layer.clearLayers();
+    for (const mark of apart(marks)) {
+      const place = this.map.unproject([mark.x, mark.y]);
+      this.layer.addLayer(mark.store ? this.#dot(place, mark.store) : this.#circle(place, mark.count));
+    }
+  }
+
+  /** Draw the same in other colours. */
+  redraw() {
+    if (this.inFrame) this.draw(this.features, this.inFrame);
+  }
+
+  clear() {
+    this.layer.clearLayers();
+  }
+
+  /** @param {any} place @param {any} store */
+  #dot(place, store) {
+    const closed = store.is_open === false;
+    const mark = this.L.circleMarker(place, {
+      radius: DOT - 0.5,
+      weight: 2,
+      color: colour("--map-edge"),
+      fillColor: colour(closed ? "--map-closed" : "--mark"),
+      fillOpacity: 1,
+      bubblingMouseEvents: this.actions.isPicking(),
+    });
+    const lines = [element("strong", {}, store.name || store.store_id), store.address_1 && element("div", {}, store.address_1)];
+    mark.bindTooltip(element("div", {}, ...lines, closed ? element("div", {}, TEXT.closed) : null), { direction: "top", offset: [0, -6] });
+    mark.on("click", () => this.actions.isPicking() || this.actions.onOpen(store.store_id));
+    mark.on("mouseover", () => this.actions.onHover(store.store_id));
+    mark.on("mouseout", () => this.actions.onHover(""));
+    return mark;
+  }
+
+  /** @param {any} place @param {number} count */
+  #circle(place, count) {
+    const size = widthOf(count);
+    const tone = TONES.filter((least) => count >= least).length;
+    const text = count < 1000 ? formatNumber(count) : formatShort(count);
+    const icon = this.L.divIcon({
+      className: `cluster tone-${tone}`,
+      iconSize: [size, size],
+      html: element("span", { title: TEXT.cluster(count) }, text),
+    });
+    const mark = this.L.marker(place, { icon, keyboard: false, bubblingMouseEvents: true });
+    mark.on("click", () => this.actions.isPicking() || this.actions.onZoom(place));
+    return mark;
+  }
+}

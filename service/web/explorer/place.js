@@ -1,0 +1,116 @@
+// The map's part of the page: it is loaded after the first rows, and says what it has to say on itself.
+
+import { byId, say } from "./dom.js";
+import { TEXT } from "./strings.js";
+
+/**
+ * @typedef {import("./map.js").StoreMap} StoreMap
+ * @typedef {import("./map.js").MapActions} MapActions
+ * @typedef {[number, number]} Point
+ */
+
+const SAID_MILLISECONDS = 8000;
+let ending = 0;
+
+/** @param {string} text say something on the map @param {number} [milliseconds] for how long, if not until something else is said */
+export function note(text, milliseconds = 0) {
+  clearTimeout(ending);
+  if (milliseconds) ending = setTimeout(() => note(""), milliseconds);
+  byId("map-note").hidden = !text;
+  say(byId("map-note"), text);
+}
+
+export class Place {
+  /**
+   * @param {import("./api.js").Api} api
+   * @param {{url: string, attribution: string}} tiles
+   * @param {Omit<MapActions, "onMove" | "say">} actions
+   */
+  constructor(api, tiles, actions) {
+    this.api = api;
+    this.tiles = tiles;
+    this.actions = actions;
+    /** @type {StoreMap | null} */
+    this.map = null;
+    /** @type {Promise<void> | null} */
+    this.loading = null;
+    /** What the map was fitted to: another order or page does not move it. */
+    this.fitted = "none yet";
+    /** Where the open store is, and how the map goes there. @type {[Point, {fly: boolean, below: number}] | null} */
+    this.chosen = null;
+  }
+
+  /** @returns {boolean} whether there is a map to be seen */
+  get isShown() {
+    return getComputedStyle(byId("place")).display !== "none";
+  }
+
+  /**
+   * Show the stores of a result.
+   * @param {URLSearchParams} selection
+   * @param {number} total
+   */
+  async show(selection, total) {
+    if (!this.isShown && this.map === null) return; // a phone's list
+    this.loading ??= this.#load();
+    try {
+      await this.loading;
+    } catch {
+      this.loading = null;
+      note(TEXT.noMap);
+      return;
+    }
+    for (const name of ["sort_by", "sort_order", "fields"]) selection.delete(name);
+    const conditions = selection.toString();
+    byId("area").hidden = true;
+    const fits = conditions !== this.fitted;
+    this.fitted = conditions;
+    await this.map?.show(selection, total, fits);
+    if (fits && this.chosen) this.map?.select(...this.chosen);
+  }
+
+  async #load() {
+    const [{ StoreMap }, { loadLeaflet }] = await Promise.all([import("./map.js"), import("./base.js")]);
+    const actions = { ...this.actions, onMove: () => (byId("area").hidden = false), say: (/** @type {string} */ text) => note(text, SAID_MILLISECONDS) };
+    this.map = new StoreMap(await loadLeaflet(), byId("map"), this.api, this.tiles, actions);
+  }
+
+  /**
+   * Put the pin on a store; on none with null.
+   * @param {Point | null} point
+   * @param {{fly?: boolean, below?: number}} [how] whether the map goes there; how much of its lower edge is covered
+   */
+  select(point, { fly = false, below = 0 } = {}) {
+    this.chosen = point && [point, { fly, below }];
+    this.map?.select(point, { fly, below });
+  }
+
+  /** Let the next click on the map choose a point. */
+  pick() {
+    note(TEXT.picking);
+    this.map?.pick();
+  }
+
+  /** @returns {boolean} whether a click was awaited, and is no more */
+  cancelPick() {
+    if (!this.map?.picking) return false;
+    this.map.cancelPick();
+    note("");
+    return true;
+  }
+}
+
+/** Find the browser's position. @param {(near: string) => void} then */
+export function locate(then) {
+  note(TEXT.locating);
+  const failed = () => note(TEXT.noPosition);
+  if (!navigator.geolocation) return failed();
+  navigator.geolocation.getCurrentPosition(
+    ({ coords }) => {
+      note("");
+      then(`${coords.latitude.toFixed(5)},${coords.longitude.toFixed(5)}`);
+    },
+    failed,
+    { timeout: 15_000, maximumAge: 60_000 },
+  );
+}

@@ -1,0 +1,107 @@
+// What the service answers for the address: a page of stores, the counts of values, the names of companies.
+
+import { inParts } from "./api.js";
+import { COUNTED } from "./filters.js";
+import { ROWS } from "./pager.js";
+
+const MOST_NAMES = 200; // of companies, looked up for one page
+const MOST_CHARACTERS = 6000; // of the address of a request
+const MOST_FACETS = 5; // of a request
+
+/**
+ * @typedef {import("./api.js").Api} Api
+ * @typedef {import("./filters.js").Facet} Facet
+ * @typedef {import("./state.js").State} State
+ */
+
+export class Results {
+  /** @param {Api} api @param {State} state */
+  constructor(api, state) {
+    this.api = api;
+    this.state = state;
+    this.abort = new AbortController();
+    /** @type {Map<string, string>} names of companies by identifier */
+    this.names = new Map();
+    /** The version of the rows. */
+    this.version = "";
+  }
+
+  /** @param {string} id @returns {string} */
+  companyName(id) {
+    return this.names.get(id) ?? id;
+  }
+
+  /** @returns {AbortSignal} that of a new result, which ends the requests for the one before */
+  begin() {
+    this.abort.abort();
+    this.abort = new AbortController();
+    return this.abort.signal;
+  }
+
+  /** @param {AbortSignal} signal @returns {Promise<import("./api.js").Answer>} a page, with the counts of values */
+  async page(signal) {
+    const query = new URLSearchParams(this.state.query);
+    if (!query.get("limit")) query.set("limit", String(ROWS));
+    const fields = query.getAll("fields").join(",");
+    if (fields) query.set("fields", `${fields},store_id`);
+    query.set("facets", COUNTED.join(","));
+    const answer = await this.api.get("stores", query, signal);
+    this.version = answer.version;
+    return answer;
+  }
+
+  /**
+   * Count the values of filters, of those that are set as if they were not: what else can be chosen.
+   * @param {string[]} names
+   * @param {AbortSignal} signal
+   * @returns {Promise<Record<string, Facet>>}
+   */
+  async counts(names, signal) {
+    const set = names.filter((name) => this.state.all(name).length);
+    const unset = names.filter((name) => !set.includes(name));
+    const groups = set.map((name) => [name]);
+    while (unset.length) groups.push(unset.splice(0, MOST_FACETS));
+    const counted = groups.map(async (group) => {
+      const query = new URLSearchParams(this.state.selection);
+      for (const each of ["sort_by", "sort_order", "fields", ...group]) query.delete(each);
+      query.set("limit", "1");
+      query.set("fields", "store_id");
+      query.set("facets", group.join(","));
+      return (await this.api.get("stores", query, signal)).body.facets;
+    });
+    return Object.assign({}, ...(await Promise.all(counted)));
+  }
+
+  /**
+   * Learn the names of the companies of a page and of its counts.
+   * @param {any} page
+   * @param {AbortSignal} signal
+   * @returns {Promise<boolean>} whether there are new ones
+   */
+  async addNames(page, signal) {
+    const facet = page.facets?.company_id?.values ?? [];
+    const ids = [...page.data, ...facet.map((/** @type {any} */ each) => ({ company_id: each.value }))]
+      .map((each) => each.company_id)
+      .concat(this.state.all("company_id"))
+      .filter((id) => id && !this.names.has(id));
+    const wanted = [...new Set(ids)].slice(0, MOST_NAMES);
+    if (!wanted.length) return false;
+    const found = inParts(wanted, MOST_CHARACTERS).map(async (part) => {
+      const query = new URLSearchParams({ fields: "company_id,name" });
+      for (const id of part) query.append("company_id", id);
+      return (await this.api.get("companies", query, signal)).body.data;
+    });
+    const companies = (await Promise.all(found)).flat();
+    for (const id of wanted) this.names.set(id, id);
+    for (const company of companies) this.names.set(company.company_id, company.name || company.company_id);
+    return true;
+  }
+
+  /** @returns {Promise<{stores: number, companies: number, hasAttributes: boolean}>} how much data is served */
+  async whole() {
+    const first = async (/** @type {string} */ path, /** @type {Record<string, string>} */ query) =>
+      (await this.api.get(path, { limit: "1", ...query })).body;
+    const [stores, companies] = await Promise.all([first("stores", {}), first("companies", { fields: "company_id" })]);
+    return { stores: stores.total_count, companies: companies.total_count, hasAttributes: "attributes" in (stores.data[0] ?? {}) };
+  }
+}

@@ -1,0 +1,382 @@
+"""What is visible where in the explorer: rows, the card, the pin, the marks on the map, on a desktop and on a phone."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from itertools import combinations
+from math import hypot
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pytest
+from playwright.sync_api import Locator, ViewportSize
+
+from tests.directory import company, store, write_directory
+from tests.interop.explored import DESKTOP, PHONE, Visit
+from tests.program import Running, eventually, serving
+
+pytestmark = pytest.mark.process
+
+SMALL_PHONE: Final[ViewportSize] = {"width": 375, "height": 720}
+SIZES: Final[dict[str, ViewportSize]] = {"phone": PHONE, "desktop": DESKTOP, "wide": {"width": 1920, "height": 1080}}
+LONG = "Schwäbische Bäckerei & Konditorei Müller-Lüdenscheidt GmbH & Co. KG am Hauptbahnhof"
+STORES = [
+    store(f"s{number:03}", name=f"{LONG} {number}" if number % 2 else f"Shop {number:03}", city="Toronto", country="CA",
+          address_1="1 Queen St", province="ON", postal_code="M5V 2T6", phone_number="+1 416 555 01 23",
+          company_id="acme" if number % 5 else "other", is_open=number % 4 > 0, updated_at="2024-05-31T00:00:00Z",
+          latitude=f"{43.6 + number / 1000:.3f}", longitude=f"{-79.4 + number % 7 / 100:.2f}", area=str(number),
+          contact="shop@a.example", hidden="code")
+    for number in range(120)
+] + [
+    store("near-date-line-1", city="Suva", country="FJ", latitude="-17", longitude="179.5", province=None),
+    store("near-date-line-2", city="Taveuni", country="FJ", latitude="-16.8", longitude="-179.9", province=None),
+]  # fmt: skip
+MAPPING = """[stores.attributes]
+area = { from = "area", kind = "number", label = "Area (m²)", show = "list" }
+mail = { from = "contact", kind = "email", group = "Contact" }
+code = { from = "hidden", show = "never" }
+"""
+PLACE = {"name": "Toronto", "kind": "city", "city": "Toronto", "province": "ON", "country": "CA"}
+
+
+class Served(Protocol):
+    """Serves some stores; returns the service."""
+
+    def __call__(self, stores: list[dict[str, Any]], *options: str, mapping: str = "") -> Running: ...
+
+
+class Look(Protocol):
+    """Opens a path of the service of all stores in a new browser."""
+
+    def __call__(self, path: str, viewport: ViewportSize = DESKTOP) -> Visit: ...
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("geometry")
+    with served_in(folder, STORES, mapping=MAPPING) as running:
+        yield running
+
+
+def served_in(
+    folder: Path, stores: list[dict[str, Any]], *options: str, mapping: str = ""
+) -> AbstractContextManager[Running]:
+    data = write_directory(folder / "data", stores, [company("acme", name="Acme Ltd"), company("other", name="Other")])
+    if mapping:
+        (data / "mapping.toml").write_text(mapping)
+    return serving("--data", data, "--cache", folder / "cache", "--no-auth", *options)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with ExitStack() as running:
+
+        def serve(stores: list[dict[str, Any]], *options: str, mapping: str = "") -> Running:
+            return running.enter_context(served_in(tmp_path, stores, *options, mapping=mapping))
+
+        yield serve
+
+
+@pytest.fixture
+def look(visits: Any, service: Running) -> Look:
+    def opened(path: str, viewport: ViewportSize = DESKTOP) -> Visit:
+        visit: Visit = visits(service.address, viewport=viewport, reduced_motion="reduce")
+        return visit.open(path)
+
+    return opened
+
+
+def box(found: Locator) -> Mapping[str, float]:
+    """Return where an element is: x, y, width, height."""
+    found.first.wait_for()
+    place = found.first.bounding_box()
+    assert place is not None
+    x, y, width, height = place["x"], place["y"], place["width"], place["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
+
+
+def is_apart(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether two elements do not overlap."""
+    across = one["right"] <= other["x"] or other["right"] <= one["x"]
+    return across or one["bottom"] <= other["y"] or other["bottom"] <= one["y"]
+
+
+def is_within(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether an element is in another."""
+    across = other["x"] <= one["x"] and one["right"] <= other["right"]
+    return across and other["y"] <= one["y"] and one["bottom"] <= other["bottom"]
+
+
+def scroll_to_end(visit: Visit) -> None:
+    """Scroll the list to its end."""
+    visit.page.locator("#rows").evaluate("rows => { rows.scrollTop = rows.scrollHeight; }")
+    assert top(visit) > 0
+
+
+def top(visit: Visit) -> int:
+    """Return how far the list is scrolled."""
+    return int(visit.page.locator("#rows").evaluate("rows => rows.scrollTop"))
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_a_new_result_begins_at_its_top(look: Look, size: str) -> None:
+    visit = look("/explorer", SIZES[size])
+    visit.wait("122 stores found")
+    scroll_to_end(visit)
+    visit.page.locator("#order").focus()
+    visit.page.locator("#order").select_option("name desc")
+    eventually(lambda: top(visit) == 0)
+    assert visit.page.evaluate("document.activeElement.id") == "order"
+    scroll_to_end(visit)
+    visit.click("button", "Next page")
+    eventually(lambda: top(visit) == 0)
+    eventually(lambda: visit.page.evaluate("document.activeElement.id") == "rows")  # only paging moves the focus
+    scroll_to_end(visit)
+    visit.page.get_by_role("combobox", name="Search stores").fill("shop")
+    visit.wait("60 stores found")
+    assert top(visit) == 0
+
+
+def test_rows_are_lines_of_which_sixteen_are_on_a_screen(look: Look) -> None:
+    visit = look("/explorer")
+    visit.wait("122 stores found")
+    visit.page.get_by_role("columnheader", name="Area (m²)").wait_for()
+    heights = visit.page.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+    assert max(heights) <= 34
+    assert box(visit.page.locator("#rows"))["height"] >= 17 * 32
+    headings, rows = visit.page.locator("thead th"), box(visit.page.locator("#rows"))
+    assert all(is_within(box(headings.nth(at)), rows) for at in range(headings.count()))
+    assert headings.evaluate_all("all => all.every((th) => th.scrollWidth <= th.clientWidth + 1)")
+
+
+def test_the_order_is_shown_and_by_name_at_first(look: Look) -> None:
+    visit = look("/explorer")
+    visit.wait("122 stores found")
+    assert visit.query == "sort_by=name"
+    assert visit.page.locator("th[aria-sort=ascending]").inner_text().startswith("Name")
+    assert visit.page.locator("#order").evaluate("select => select.selectedOptions[0].text") == "Name ↑"
+    visit.page.locator("#order").select_option("created_at asc")
+    eventually(lambda: visit.query == "sort_by=created_at")
+
+
+def test_countries_have_names_and_only_closed_stores_a_status(look: Look) -> None:
+    visit = look("/explorer?q=shop")
+    visit.wait("60 stores found")
+    assert visit.page.locator("td.country").first.inner_text() == "Canada"
+    assert visit.page.locator("td.name .badge").all_inner_texts() == ["Closed"] * 25  # of the first 50
+    visit.page.locator("summary[data-menu=country]").wait_for(state="hidden")  # of one value
+
+
+def test_a_phone_has_room_for_the_list(look: Look) -> None:
+    visit = look("/explorer", SMALL_PHONE)
+    visit.wait("122 stores found")
+    assert box(visit.page.locator("#rows"))["height"] >= 450
+    assert box(visit.page.locator("#pager"))["bottom"] <= SMALL_PHONE["height"]
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 375
+    visit.page.get_by_role("combobox", name="Search stores").fill("suva")
+    visit.wait("1 store found")
+    assert visit.page.locator("#pager").is_hidden()  # there is no second page
+
+
+@pytest.mark.parametrize("size", ["desktop", "wide"])
+def test_the_card_never_hides_the_pin(look: Look, size: str) -> None:
+    visit = look("/explorer?q=shop", SIZES[size])
+    visit.wait("60 stores found")
+    visit.page.locator(".leaflet-container").wait_for()
+    visit.page.get_by_role("link", name="Shop 090").click()
+    pin, card = box(visit.page.locator(".pin")), box(visit.page.locator("#card"))
+    assert is_within(pin, box(visit.page.locator("#map")))
+    assert is_apart(pin, card)
+    assert is_apart(card, box(visit.page.locator("td.name").first))
+    assert visit.page.locator("#area").is_hidden()  # nobody moved the map
+
+
+def test_on_a_phone_the_card_is_lowered_to_show_the_pin(look: Look) -> None:
+    visit = look("/explorer?q=shop", SMALL_PHONE)
+    visit.page.get_by_role("link", name="Shop 090").click()
+    card = visit.page.locator("#card")
+    assert box(card)["height"] == SMALL_PHONE["height"]
+    visit.click("button", "Show on map")
+    pin, low = box(visit.page.locator(".pin")), box(card)
+    assert abs(low["height"] - SMALL_PHONE["height"] * 0.34) <= 1
+    assert low["bottom"] == SMALL_PHONE["height"]
+    assert pin["bottom"] <= low["y"]
+    assert is_within(pin, box(visit.page.locator("#map")))
+    visit.click("button", "Show the store")
+    assert box(card)["height"] == SMALL_PHONE["height"]
+
+
+def test_the_card_says_first_what_visitors_want_to_know(look: Look) -> None:
+    visit = look("/explorer#store=s002")
+    card = visit.page.locator("#card")
+    parts = ["h2", ".status", "address", "a:text('Directions')", "h3:text('Contact')", "details"]
+    heights = [box(card.locator(part))["y"] for part in parts]
+    assert heights == sorted(heights)
+    assert card.locator("address").inner_text().splitlines() == ["1 Queen St", "Toronto, ON M5V 2T6", "Canada"]
+    directions = card.get_by_role("link", name="Directions").get_attribute("href") or ""
+    assert directions.startswith("https://")
+    assert "43.602%2C-79.38" in directions
+    assert card.get_by_role("link", name=re.compile("^Call")).get_attribute("href") == "tel:+14165550123"
+    assert card.get_by_role("link", name="shop@a.example").get_attribute("href") == "mailto:shop@a.example"
+    assert card.get_by_text("s002", exact=True).is_hidden()
+    card.locator("details > summary").click()
+    card.get_by_text("s002", exact=True).wait_for()
+    assert "code" not in card.inner_text()
+
+
+def test_images_of_allowed_origins_are_shown_and_others_are_links(visits: Any, served: Served) -> None:
+    shown = store("s1", name="Shown", picture="https://images.example/a.svg")
+    other = store("s2", name="Other", picture="https://other.example/a.svg")
+    mapping = '[stores.attributes]\nphoto = { from = "picture", kind = "image" }'
+    running = served([shown, other], "--image-origin", "https://images.example", mapping=mapping)
+    visit: Visit = visits(running.address, also="https://images.example/")
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>'
+    visit.page.route(
+        "https://images.example/**", lambda route: route.fulfill(body=drawing, content_type="image/svg+xml")
+    )
+    visit.open("/explorer#store=s1")
+    assert box(visit.page.get_by_role("img", name="Photo"))["height"] == 100
+    visit.page.get_by_role("link", name="Other").click()
+    visit.page.get_by_role("link", name="other.example/a.svg").wait_for()
+
+
+def circles(visit: Visit) -> list[tuple[float, float, float]]:
+    """Return the middle and the radius of each circle on the map."""
+    visit.page.locator(".cluster").first.wait_for()
+    boxes: list[dict[str, float]] = visit.page.locator(".cluster").evaluate_all(
+        "all => all.map((each) => { const {x, y, width} = each.getBoundingClientRect(); return {x, y, width}; })"
+    )
+    return [(each["x"] + each["width"] / 2, each["y"] + each["width"] / 2, each["width"] / 2) for each in boxes]
+
+
+@pytest.mark.parametrize("zooms", [0, 1, 2])
+def test_clusters_do_not_overlap(look: Look, zooms: int) -> None:
+    visit = look("/explorer?country=CA")
+    visit.wait("120 stores found")
+    visit.page.locator(".cluster").first.wait_for()
+    for _ in range(zooms):
+        with visit.page.expect_response(re.compile("/clusters")):
+            visit.click("button", "Zoom in")
+        visit.page.wait_for_load_state("networkidle")
+    for (x1, y1, r1), (x2, y2, r2) in combinations(circles(visit), 2):
+        assert hypot(x1 - x2, y1 - y2) >= r1 + r2 - 1
+
+
+def test_across_the_antimeridian_all_stores_are_on_the_map(look: Look) -> None:
+    visit = look("/explorer?country=FJ")
+    visit.wait("2 stores found")
+    visit.page.get_by_role("link", name="a").nth(1).wait_for()
+    places = []
+    for at in range(2):
+        visit.page.locator("tbody tr a").nth(at).click()
+        places.append(box(visit.page.locator(".pin")))
+        visit.page.keyboard.press("Escape")
+        visit.page.locator("#card").wait_for(state="hidden")
+    visit.open("/explorer?bbox=179,-18,-179,-16")
+    visit.wait("2 stores found")
+    visit.page.locator("#map").wait_for()
+    assert all(is_within(each, box(visit.page.locator("#map"))) for each in places)
+
+
+def test_near_a_point_the_map_shows_the_ten_nearest(look: Look) -> None:
+    with_names = look("/explorer?near=43.6,-79.4")
+    with_names.wait("122 stores found")
+    area = with_names.page.locator(".leaflet-control-scale-line").first
+    eventually(lambda: re.fullmatch(r"(\d+ m|[12] km)", area.inner_text()) is not None)  # they are within 2 km
+
+
+def test_the_map_names_countries_in_the_language_of_the_visitor(visits: Any, service: Running) -> None:
+    visit: Visit = visits(service.address, viewport=DESKTOP)
+    visit.open("/explorer")
+    assert visit.page.locator(".name-of span", has_text="Canada").inner_text() == "Canada"
+
+
+def test_pointing_at_a_row_and_at_its_mark_links_the_two(look: Look) -> None:
+    visit = look("/explorer?q=suva")
+    visit.wait("1 store found")
+    visit.page.locator("#map canvas").first.wait_for(state="attached")
+    visit.page.wait_for_load_state("networkidle")
+    place = box(visit.page.locator("#map"))
+    visit.page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    visit.page.locator("tr.pointed").wait_for()
+    visit.page.mouse.move(10, 10)
+    visit.page.locator("tr.pointed").wait_for(state="hidden")
+
+
+def test_there_are_at_most_five_menus_and_one_for_more(look: Look) -> None:
+    visit = look("/explorer")
+    visit.wait("122 stores found")
+    menus = visit.page.locator("#menus > details:visible > summary")
+    assert menus.all_inner_texts() == ["Near", "Country", "City", "Company", "More filters"]
+    visit.page.locator("#more > summary").click()
+    visit.page.get_by_label("Area (m²) from").fill("100")
+    visit.page.get_by_label("Area (m²) up to").fill("110")
+    visit.page.get_by_label("Area (m²) up to").press("Tab")
+    visit.wait("11 stores found")
+    assert visit.query == "sort_by=name&attributes.area=100%2F110"
+    visit.click("button", "Remove Area (m²): 100 to 110")
+    visit.wait("122 stores found")
+
+
+def test_stores_that_changed_since_a_day_are_found(look: Look) -> None:
+    visit = look("/explorer")
+    visit.wait("122 stores found")
+    visit.page.locator("#more > summary").click()
+    visit.page.get_by_label("Changed since").fill("2024-05-31")
+    visit.wait("120 stores found")
+    assert visit.query == "sort_by=name&updated_at=2024-05-31%2F.."
+
+
+def test_a_parameter_that_is_none_has_a_suggestion(look: Look) -> None:
+    visit = look("/explorer?citty=Suva")
+    visit.wait("122 stores found")
+    visit.click("button", "Did you mean city?")
+    visit.wait("1 store found")
+    assert visit.query == "sort_by=name&city=Suva"
+
+
+def test_one_store_needs_neither_filters_nor_pages(visits: Any, served: Served) -> None:
+    visit: Visit = visits(served([store("s1", name="Only")]).address)
+    visit.open("/explorer").wait("1 store found")
+    visit.page.locator("#toolbar").wait_for(state="hidden")
+    assert visit.page.locator("#pager").is_hidden()
+
+
+def test_without_stores_the_page_says_so(visits: Any, served: Served) -> None:
+    visit: Visit = visits(served([], "--min-stores", "0").address)
+    visit.open("/explorer")
+    visit.page.get_by_role("heading", name="There are no stores").wait_for()
+
+
+def test_where_no_store_is_the_page_offers_all_areas(look: Look) -> None:
+    visit = look("/explorer?bbox=0,0,1,1")
+    visit.page.get_by_role("heading", name="No store in this area").wait_for()
+    visit.click("button", "Look at all areas")
+    visit.wait("122 stores found")
+
+
+def test_places_are_chosen_with_the_keyboard_before_words(visits: Any, service: Running) -> None:
+    visit: Visit = visits(service.address)
+    answer = {"data": [{**PLACE, "latitude": 43.65, "longitude": -79.38, "stores": 120}], "suggestion": None}
+
+    def page(route: Any) -> None:
+        html = route.fetch().text()
+        route.fulfill(body=re.sub(r'data-paths="', 'data-paths="/places ', html), content_type="text/html")
+
+    visit.page.route(f"{service.address}/explorer", page)
+    visit.page.route("**/places?**", lambda route: route.fulfill(json=answer))
+    visit.open("/explorer").wait("122 stores found")
+    search = visit.page.get_by_role("combobox", name="Search stores")
+    search.press_sequentially("toro")
+    visit.page.get_by_role("option", name=re.compile("Place.*Toronto.*ON, Canada.*120")).wait_for()
+    assert search.get_attribute("aria-expanded") == "true"
+    search.press("ArrowDown")
+    chosen = search.get_attribute("aria-activedescendant")
+    assert visit.page.locator(f"#{chosen}").get_attribute("aria-selected") == "true"
+    search.press("Enter")
+    visit.click("button", "Remove Near Toronto")
+    assert search.input_value() == ""
+    search.press_sequentially("toro")
+    visit.page.get_by_role("option").first.wait_for()
+    search.press("Escape")
+    assert search.get_attribute("aria-expanded") == "false"
