@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import combinations
+from json import dumps
 from math import hypot
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -11,6 +12,7 @@ from typing import Any, Final, Protocol
 import pytest
 from playwright.sync_api import Locator, ViewportSize
 
+from service.model.hours import DAYS
 from tests.directory import company, store, write_directory
 from tests.interop.explored import DESKTOP, PHONE, Visit
 from tests.program import Running, eventually, serving
@@ -380,3 +382,23 @@ def test_places_are_chosen_with_the_keyboard_before_words(visits: Any, service: 
     visit.page.get_by_role("option").first.wait_for()
     search.press("Escape")
     assert search.get_attribute("aria-expanded") == "false"
+
+
+def test_opening_hours_are_shown_and_filtered(visits: Any, served: Served) -> None:
+    days = [{"day": day, "opens": "00:00", "closes": "23:59"} for day in DAYS]
+    always = {"timezone": "UTC", "hours": days, "exception_hours": []}
+    never = {"timezone": "UTC", "hours": [], "exception_hours": []}
+    stores = [store("s1", name="Always", times=dumps(always)), store("s2", name="Never", times=dumps(never))]
+    mapping = '[stores.attributes]\nopening = { from = "times", kind = "hours" }'
+    visit: Visit = visits(served([*stores, store("s3", name="Unknown")], mapping=mapping).address)
+    visit.open("/explorer#store=s1")
+    card = visit.page.locator("#card")
+    card.locator(".status .open", has_text="Open").wait_for()
+    card.locator("summary", has_text="Today: all day").click()
+    assert card.locator("details dt:visible").count() >= 7
+    visit.page.get_by_role("link", name="Never").click()
+    card.locator(".status .closed", has_text="Closed").wait_for()
+    visit.click("button", "Open now")
+    visit.wait("1 store found")
+    assert re.fullmatch(r"sort_by=name&open_at=\d{4}-\d\d-\d\dT\d\d:\d\d:00Z", visit.query)
+    visit.page.get_by_role("button", name=re.compile("Remove Open at")).wait_for()

@@ -37,6 +37,8 @@ export class Card {
     /** The store that is shown. @type {Record<string, any>} */
     this.store = {};
     this.own = element("div");
+    this.status = element("span");
+    this.week = element("div");
     this.site = element("span");
   }
 
@@ -44,6 +46,7 @@ export class Card {
   setAttributes(attributes) {
     this.attributes = attributes.filter(({ show }) => show !== "never");
     this.#fillOwn();
+    this.#addHours();
   }
 
   /** @param {boolean} isLow on a phone, whether it is a sheet below the map or the list */
@@ -109,12 +112,16 @@ export class Card {
     this.company = element("p", { class: "company" });
     this.store = store;
     this.site.replaceChildren();
+    this.status.replaceChildren(statusBadge(store.is_open ?? null));
+    this.week.replaceChildren();
     this.#fillOwn();
+    this.#addHours();
     const away = distance === null ? null : element("span", { class: "away" }, formatDistance(distance));
     this.#draw(
       title,
-      element("div", { class: "status" }, statusBadge(store.is_open ?? null), away),
+      element("div", { class: "status" }, this.status, away),
       this.company,
+      this.week,
       element("address", {}, ...addressLines(store).flatMap((line, index) => (index ? [element("br"), line] : [line]))),
       this.#links(store),
       this.own,
@@ -143,7 +150,7 @@ export class Card {
 
   /** Show the attributes that have a value, by their groups. */
   #fillOwn() {
-    const shown = this.attributes.filter(({ name }) => (valueOf(this.store, name) ?? "") !== "");
+    const shown = this.attributes.filter(({ name, kind }) => kind !== "hours" && (valueOf(this.store, name) ?? "") !== "");
     const site = shown.find(({ kind }) => kind === "url");
     if (site) this.#setSite(valueOf(this.store, site.name));
     const groups = [...new Set(shown.map(({ group }) => group))].sort((one, other) => Number(one !== "") - Number(other !== ""));
@@ -153,6 +160,19 @@ export class Card {
         element("dl", {}, ...shown.filter((each) => each.group === group).flatMap((each) => this.#attribute(each))),
       ]),
     );
+  }
+
+  /** Show whether the store is open now, and its week, if its hours are known. */
+  async #addHours() {
+    const { store } = this;
+    const attribute = this.attributes.find(({ kind }) => kind === "hours");
+    const hours = attribute && valueOf(store, attribute.name);
+    if (!hours || store.is_open === false) return;
+    const { openingParts } = await import("./opening.js");
+    const parts = openingParts(hours, new Date());
+    if (store !== this.store || parts === null) return;
+    this.status.replaceChildren(parts.badge);
+    this.week.replaceChildren(parts.week);
   }
 
   /** @param {Attribute} attribute @returns {HTMLElement[]} */

@@ -86,7 +86,7 @@ export class List {
 
   /** @param {Attribute[]} attributes those that stores have, which come after the rows */
   setAttributes(attributes) {
-    this.attributes = new Map(attributes.filter(({ show }) => show !== "never").map((each) => [each.name, each]));
+    this.attributes = new Map(attributes.filter(({ kind, show }) => kind !== "hours" && show !== "never").map((each) => [each.name, each]));
     this.#draw();
   }
 

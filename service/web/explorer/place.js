@@ -64,8 +64,8 @@ export class Place {
     const conditions = selection.toString();
     byId("area").hidden = true;
     const fits = conditions !== this.fitted;
-    this.fitted = conditions;
     await this.map?.show(selection, total, fits);
+    this.fitted = conditions;
     if (fits && this.chosen) this.map?.select(...this.chosen);
   }
 

@@ -12,6 +12,8 @@ const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSign
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
 // A date without a time is the same day everywhere.
 const calendarDay = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeZone: "UTC" });
+const weekday = new Intl.DateTimeFormat(LOCALE, { weekday: "long", timeZone: "UTC" });
+const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: "short", timeZone: "UTC" });
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const plural = new Intl.PluralRules("en");
 
@@ -37,6 +39,10 @@ export const formatDistance = (metres) => distances[metres < 20 * METRES ? 1 : 0
 export const formatDay = (date) => day.format(date);
 /** @type {(date: string) => string} */
 export const formatDate = (date) => calendarDay.format(new Date(date));
+/** @type {(date: string) => string} */
+export const formatWeekday = (date) => weekday.format(new Date(date));
+/** @type {(time: string) => string} that of a clock anywhere */
+export const formatTime = (time) => clock.format(new Date(`1970-01-01T${time}Z`));
 /** @type {(date: Date) => string} */
 export const formatMoment = (date) => moment.format(date);
 /** @type {(bytes: number) => string} */
@@ -115,7 +121,6 @@ export const TEXT = {
   yes: "Yes",
   no: "No",
   noValue: "No value",
-  hoursKnown: "Known",
   none: "–",
   stores: (/** @type {number} */ count) => counted(count, "store", "stores"),
   companies: (/** @type {number} */ count) => counted(count, "company", "companies"),
@@ -155,6 +160,12 @@ export const TEXT = {
   unknown: (/** @type {string} */ name) => `“${name}” is no filter, and has no effect`,
   more: "More filters",
   openNow: "Open now",
+  openUntil: (/** @type {string} */ time) => `Open until ${time}`,
+  opens: (/** @type {string} */ time) => `Closed, opens ${time}`,
+  tomorrow: "tomorrow",
+  allDay: "all day",
+  today: (/** @type {string} */ hours) => `Today: ${hours}`,
+  exceptions: "Other hours soon",
   openAt: "Open at",
   openAtTime: (/** @type {string} */ time) => `Open at ${time}`,
   suggested: (/** @type {number} */ count) => `${counted(count, "suggestion", "suggestions")}, choose with the arrow keys`,
@@ -186,7 +197,7 @@ export const TEXT = {
   listTab: "List",
   baseMap: "Natural Earth",
 
-  noStreets: "This map has no streets. Whoever runs the service can add them with --tiles.",
+  noStreets: "This map has no streets. The operator can add them with --tiles.",
 
   close: "Close",
   directions: "Directions",

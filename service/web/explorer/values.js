@@ -27,7 +27,6 @@ export function formatAttribute(kind, value) {
   if (kind === "flag") return value ? TEXT.yes : TEXT.no;
   if (kind === "number") return formatPrecise(value);
   if (kind === "date") return formatDate(value);
-  if (kind === "hours") return value.hours.length ? TEXT.hoursKnown : TEXT.closed;
   return kind === "list" ? value.join(", ") : value;
 }
 

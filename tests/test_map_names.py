@@ -1,0 +1,36 @@
+"""The names on the explorer's map, made from a small map."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.test_countries import geometry, square
+from tools import map_names
+
+
+def write_map(folder: Path) -> Path:
+    """Write a map of two countries, one of which has two states, and of places without names."""
+    land, island = geometry([square(50, 50, 0.1)], [square(0, 0, 10)]), geometry([square(30, 0, 0.1)])
+    with closing(sqlite3.connect(folder / "map.gpkg")) as database, database:
+        database.execute("CREATE TABLE countries (iso_a2, name, geom)")
+        database.execute("CREATE TABLE states_provinces (name, geom)")
+        countries = [("AA", "Land", land), ("BB", None, island), ("-1", "Nowhere", land)]
+        database.executemany("INSERT INTO countries VALUES (?, ?, ?)", countries)
+        states = [("Wide", land), ("Smallest of all the islands", island), (None, land)]
+        database.executemany("INSERT INTO states_provinces VALUES (?, ?)", states)
+    return folder / "map.gpkg"
+
+
+def test_a_name_is_in_the_middle_of_its_largest_part_and_shown_where_that_is_wide_enough(tmp_path: Path) -> None:
+    names = map_names.names(write_map(tmp_path))
+    (land, island) = names.countries
+    assert (land[0], land[1:3], island[0]) == ("AA", (5.0, 5.0), "BB")
+    assert 2 <= land[3] < island[3]
+    assert [name for name, *_ in names.provinces] == ["Wide"]
+
+
+def test_a_name_is_inside_of_an_area_with_a_bay() -> None:
+    bay = [0, 0, 10, 0, 10, 10, 8, 10, 8, 1, 2, 1, 2, 10, 0, 10, 0, 0]
+    x, y, width = map_names.middle(bay)
+    assert (y, width) == (5, 2)
+    assert x in (1, 9)
