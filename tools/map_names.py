@@ -2,7 +2,7 @@
 
     .venv/bin/python -m tools.map_names world_map.gpkg
 
-A name stands in the middle of the largest part of its area, and is shown from the zoom on at which that part is wide
+A name is in the middle of the largest part of its area, and is shown from the zoom on at which that part is wide
 enough. Countries are ISO 3166 codes, which the browser names in the language of its user; provinces have the name that
 Natural Earth gives them. The file is that of `tools/base_map.py`.
 """
@@ -61,7 +61,7 @@ def middle(ring: Ring) -> tuple[float, float, float]:
 
 
 def placed(text: str, geometry: bytes, letters: int) -> Name:
-    """Return where a name of so many letters stands, and from which zoom on."""
+    """Return where a name of so many letters is, and from which zoom on."""
     x, y, width = middle(max((rings[0] for rings in polygons(geometry)), key=area))
     zoom = log2(letters * _PIXELS_OF_A_CHARACTER / (width * _PIXELS_OF_A_DEGREE))
     return text, round(x, _DIGITS), round(y, _DIGITS), max(2, min(_HIGHEST + 1, round(zoom + 0.3)))
