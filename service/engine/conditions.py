@@ -187,6 +187,5 @@ def code_range(table: Table, name: str, interval: Interval) -> CodeRange:
     keys: SortedStrings = table.times if values is None else values
     start = 0 if interval.low == FIRST_KEY else keys.bisect(interval.low.encode())
     # No key has a NUL: this is the first text after the last one.
-    stop = len(keys) if interval.high == LAST_KEY else keys.bisect(f"{interval.high}\0".encode())
-    stop = max(start, stop)
+    stop = len(keys) if interval.high == LAST_KEY else keys.bisect(f"{interval.high}\0".encode(), start)
     return CodeRange(table, column, range(start, stop), int(column.starts[stop]) - int(column.starts[start]))

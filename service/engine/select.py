@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
@@ -17,7 +18,7 @@ from service.engine.columns.selection import (
     Selection,
     bit_positions,
 )
-from service.engine.conditions import code_range, common_rows, conditions
+from service.engine.conditions import CodeRange, code_range, common_rows, conditions
 from service.engine.geography.areas import circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.table import Table
@@ -36,7 +37,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
     if sort_by == table.order_by:
-        return _with_value(table, criteria) or _cached(table, criteria)
+        return _with_value(table, criteria) or table.matches.get(criteria) or _in_interval(table, criteria)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
         matches = table.matches.get(criteria) or _match(table, criteria)
@@ -114,6 +115,36 @@ def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
         matches = _match(table, criteria)
         table.matches.put(criteria, matches, matches.nbytes + criteria.nbytes)
     return matches
+
+
+class _ScannedInterval(ScannedRows):
+    """Many rows in an interval: those of a page are looked for in the default order before a bitmap is made."""
+
+    __slots__ = ("_criteria", "_interval")
+
+    def __init__(self, interval: CodeRange, criteria: Criteria) -> None:
+        Selection.__init__(self, interval.count, 0, 0)
+        self._order, self._valued_count = interval.table.order(interval.table.order_by)
+        self._interval, self._criteria, self._marked = interval, criteria, None
+
+    def marked(self) -> RowBitmap:
+        """Return the rows as a bitmap, which is cached."""
+        table = self._interval.table
+        if self._marked is None:
+            self._marked = rows = RowBitmap(self._interval.bitmap(), self._order, self._valued_count)
+            table.matches.put(self._criteria, rows, rows.nbytes + self._criteria.nbytes)
+        return self._marked
+
+    def _matches(self, rows: Rows) -> NDArray[np.bool_]:
+        return self._interval.matches(rows)
+
+
+def _in_interval(table: Table, criteria: Criteria) -> Selection:
+    """Return many rows of one interval as a scan, others as `_cached`."""
+    keys = criteria.filters[0].keys if criteria.filters else ()
+    if len(keys) == 1 and isinstance(keys[0], Interval) and criteria == Criteria(criteria.filters[:1]):
+        return _ScannedInterval(code_range(table, criteria.filters[0].field, keys[0]), criteria)
+    return _cached(table, criteria)
 
 
 def _with_value(table: Table, criteria: Criteria) -> RowList | None:

@@ -56,13 +56,14 @@ class RowTimes(SortedStrings):
     samples = 256  # to read one takes several times as long
 
     def __init__(self, rows: StringArray, column: Column) -> None:
-        self._rows, self._starts = rows, column.starts[:-1].data
+        self._data, self._offsets, self._starts = rows.data, rows.offsets.data, column.starts[:-1].data
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def __getitem__(self, code: int) -> bytes:
-        row = bytes(self._rows.view(self._starts[code]))
+        number = self._starts[code]
+        row = bytes(self._data[self._offsets[number] : self._offsets[number + 1]])
         start = row.find(_CREATED) + len(_CREATED)  # nothing else in a row is so written
         text = row[start : row.find(b'"', start)]
         # In UTC it is served as its key, but for the `Z`.

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine.columns import selection
+from service.engine.columns.selection import ScannedRows
 from service.engine.results import page
+from service.engine.select import select
 from service.engine.table import Table
-from service.model.query import QueryParser
+from service.model.intervals import LAST_KEY, Interval
+from service.model.query import Criteria, Filter, QueryParser
 from service.model.records import STORES
 from tests.engine.oracle import STORES as COLLECTION, Answer, Pairs, Record, answer
 from tests.engine.random_records import OWNERS, ask, build
@@ -138,6 +142,28 @@ def test_an_answer_does_not_depend_on_how_it_is_found(conditions: Pairs) -> None
             assert ask(table, STORES, [*pairs, ("facets", FACETS)]) == expected
             table.selections.clear()
             assert ask(table, STORES, pairs).data == expected.data
+
+
+@pytest.mark.parametrize("most_looked", [1, 100, 1 << 16])
+def test_a_page_of_an_interval_is_that_of_a_scan_however_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, most_looked: int
+) -> None:
+    monkeypatch.setattr(selection, "_FIRST_LOOK", 8)
+    monkeypatch.setattr(selection, "_MOST_LOOKED", most_looked)
+    monkeypatch.setattr(selection, "_LOOKED_PART", COUNT)
+    random = Random(7)
+    times = ["2024-02-01", "2024-03-01", None]
+    records: list[Record] = [{**each, "updated_at": random.choice(times)} for each in served(1)[0]]
+    table = build(STORES, records)
+    facets: list[Pairs] = [[], [("facets", "is_open")]]
+    for interval in ("../2024-02-20", "2024-02-20/..", "../..", "2025-01-01/.."):
+        for number, order, more in product(("1", "2", "20"), ("asc", "desc"), facets):
+            pairs = [("updated_at", interval), ("sort_order", order), ("limit", "15"), ("page_num", number), *more]
+            assert ask(table, STORES, pairs) == answer(COLLECTION, records, pairs, OWNERS), pairs
+            if random.random() < 0.5:
+                table.matches.clear()
+    many = Criteria((Filter("updated_at", (Interval("2024-02-20", LAST_KEY),)),))
+    assert isinstance(select(table, many, "created_at"), ScannedRows)
 
 
 def test_distance_is_the_last_member_with_one_decimal_or_null() -> None:

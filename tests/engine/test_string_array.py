@@ -1,5 +1,7 @@
 """Arrays of byte strings, and concatenating many strings of a buffer."""
 
+from bisect import bisect_left
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -14,6 +16,19 @@ def test_strings_are_stored_unchanged(strings: list[bytes]) -> None:
     array = StringArray.of(strings)
     assert len(array) == len(strings)
     assert [array[index] for index in range(len(array))] == strings
+
+
+@pytest.mark.parametrize("samples", [1, 2, 5, 4096])
+@pytest.mark.parametrize("count", [0, 1, 2, 9, 40])
+def test_an_insertion_index_is_that_of_bisect_wherever_the_search_starts(
+    monkeypatch: pytest.MonkeyPatch, samples: int, count: int
+) -> None:
+    monkeypatch.setattr(StringArray, "samples", samples)
+    strings = [f"{2 * number:03}".encode() for number in range(count)]
+    array = StringArray.of(strings)
+    for string in (f"{number:03}".encode() for number in range(2 * count + 2)):
+        expected = bisect_left(strings, string)
+        assert [array.bisect(string, start) for start in range(expected + 1)] == [expected] * (expected + 1)
 
 
 @given(st.data())

@@ -84,11 +84,17 @@ class SortedStrings:
         index = bisect_left(self, string, start + 1, end)
         return index if index < end and self[index] == string else None
 
-    def bisect(self, string: bytes) -> int:
-        """Return the insertion index of a string, as `bisect_left`."""
+    def bisect(self, string: bytes, start: int = 0) -> int:
+        """Return the insertion index of a string, as `bisect_left`; it is at least `start`, and soon found if near."""
         step, sample = self.sparse_index
         position = max(bisect_left(sample, string) - 1, 0)
-        return bisect_left(self, string, position * step, min((position + 1) * step, len(self)))
+        first, stop, width = position * step, min((position + 1) * step, len(self)), 1
+        if first < start:
+            first = start
+            while first + width < stop and self[first + width - 1] < string:
+                first, width = first + width, 2 * width
+            stop = min(first + width, stop)
+        return bisect_left(self, string, first, stop)
 
     @cached_property
     def sparse_index(self) -> tuple[int, list[bytes]]:

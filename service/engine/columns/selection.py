@@ -255,6 +255,9 @@ class ScannedRows(Selection):
         rows = self._first((part[::-1] for part in reversed(parts)), self.total - start)
         return None if rows is None else rows[self.total - stop : self.total - start][::-1]
 
+    def _matches(self, rows: Rows) -> NDArray[np.bool_]:
+        return is_set(self._bitmap, rows)
+
     def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
         """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""
         looked, most, hits = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
@@ -267,7 +270,7 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                hits.append(rows[is_set(self._bitmap, rows)])
+                hits.append(rows[self._matches(rows)])
                 number -= len(hits[-1])
         return np.concatenate([*hits, self._order[:0]])
 
