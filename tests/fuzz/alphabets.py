@@ -163,7 +163,14 @@ WORKBOOK_XML: Final = Alphabet(
         ),
         *(b'office:value-type="float" office:value="1', b'office:value-type="time" office:time-value="-PT'),
     ),
-    (b"", b'<c s="1">', b"<c><f>", b'<c t="str"><f>HYPERLINK("https:', b'<table:table-cell table:formula="'),
+    (
+        b"",
+        b'<c s="1">',
+        b"<c><f>",
+        b'<c t="str"><f>HYPERLINK("https:',
+        b'<table:table-cell table:formula="',
+        b"<text:p><text:a",
+    ),
     (b"", b"</c>", b"<text:p>0"),
 )
 WKB: Final = Alphabet(

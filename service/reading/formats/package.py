@@ -29,7 +29,7 @@ _WORKBOOK, _STYLES = "xl/workbook.xml", "xl/styles.xml"
 _MAX_LINKS: Final = 2**20
 _MAX_STYLES: Final = 100  # of which cells are found by one expression
 _Writer: TypeAlias = Callable[[float], str | None]
-_ATTRIBUTE: Final = re.compile(rb"""(\w+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")  # without the prefix
+_ATTRIBUTE: Final = re.compile(rb"""\b(\w+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")  # without the prefix
 _ADDRESS: Final = re.compile("(?:https?|mailto|tel):", re.IGNORECASE)
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
 # Parts of a format of numbers that are no text: colours, locales and conditions, padding.
@@ -72,7 +72,9 @@ _REWRITTEN: Final = (  # what a text has that is rewritten
     ),
     (  # numbers that are shown with zeros in front
         b"<text:p>0",
-        re.compile(rb'office:value-type="float" office:value="([0-9]+)"([^<>]*><text:p>)(0+\1</text:p>)'),
+        re.compile(
+            rb'office:value-type="float" office:value="([0-9]{1,20})"([^<>]{0,400}><text:p>)(0{1,20}\1</text:p>)'
+        ),
         _TEXT + rb"\2" + _OPEN + b"z" + _CLOSE + rb"\3",
     ),
     (  # formulas without a value
@@ -82,7 +84,9 @@ _REWRITTEN: Final = (  # what a text has that is rewritten
     ),
     (  # texts with a link
         b"<text:a ",
-        re.compile(rb'(<text:p\b[^<>]*>(?:<text:span\b[^<>]*>)?<text:a\b[^<>]*\sxlink:href="([^"<>]*)"[^<>]*>)'),
+        re.compile(
+            rb'(<text:p\b[^<>]*>(?:<text:span\b[^<>]*>)?<text:a\b[^<>]{0,400}?\sxlink:href="([^"<>]{0,2048})"[^<>]{0,400}>)'
+        ),
         rb"\1" + _OPEN + rb"l\2" + _CLOSE,
     ),
     (  # merged cells with a text
