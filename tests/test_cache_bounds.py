@@ -21,7 +21,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 import service
 from bench.sizing import Rule
 from service.access.token_bucket import Rate, RateDecision
-from service.engine import text_index
+from service.engine import places, text_index
 from service.engine.columns import bounded_cache
 from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.geography import locations
@@ -274,7 +274,9 @@ _hashes: set[int] = set()
 
 
 def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
-    assert bound_of("service.engine.text_index") == 2 * text_index._CACHE_BYTES  # noqa: SLF001
+    # Of stores and of companies, and of the two indexes of places.
+    of_words = 2 * text_index._CACHE_BYTES + 2 * places.CACHE_BYTES  # noqa: SLF001
+    assert bound_of("service.engine.text_index") == of_words
     settings = Settings(data=".")
     response_cache = (settings.response_cache << 20) + answers._DOCUMENT_BYTES  # noqa: SLF001
     most = answers._MOST_ONCE  # noqa: SLF001
