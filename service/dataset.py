@@ -64,13 +64,13 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Assumptions about the data as a whole, in lines: the day with which closing dates were compared."""
+        """Assumptions about the data as a whole, in lines: the day with which dates were compared."""
         return describe_as_of(self.as_of)
 
 
 def describe_as_of(day: date | None) -> tuple[str, ...]:
-    """Return with what day closing dates were compared, as a line if there are any."""
-    return () if day is None else (f"stores with a closing date before {day} are closed",)
+    """Return with what day closing dates, and dates without a year, were compared, as a line if there are any."""
+    return () if day is None else (f"dates are compared with {day}: stores with a closing date before it are closed",)
 
 
 class Rejection(msgspec.Struct, frozen=True, tag=True):

@@ -62,7 +62,7 @@ VALUES: Final[Mapping[str, Sequence[str]]] = {
     "image": ["https://a.example/a.png", "HTTPS://A.example/a.png", "https://b.example/ä?q=1,2"],
     "date": ["2019-02-01", "2020-12-31", "0001-01-01", "2021-05-06"],
     "hours": [
-        _hours("Europe/Berlin", "sunday 02:00 03:00, monday 09:00 18:00"),
+        _hours("Europe/Berlin", "monday 09:00 18:00, sunday 02:00 03:00"),
         _hours("Europe/Berlin", "saturday 20:00 02:30", "2026-10-25"),
         _hours("America/New_York", "saturday 00:00 23:59, sunday 01:00 01:30", "2026-11-02 18:00 02:00", 'Ä, "x"'),
         _hours("Africa/Casablanca", "saturday 20:00 02:30", "2026-03-22 09:00 12:00"),

@@ -58,7 +58,6 @@ ROWS = [(paths.split(), int(most)) for most, paths in re.findall(r"^ *(\d+)  ((?
 OF_CONSTANTS = {
     "service.engine.row_csv",
     "service.loading.opening_hours",
-    "service.loading.store_warnings",
     "service.model.attributes",
     "service.model.envelope",
     "service.model.openapi",
@@ -74,7 +73,12 @@ OF_OBJECTS = {
     "service.web.endpoints.whole_results",
 }
 # Those of the process that compiles data files.
-OF_COMPILING = {"service.reading.columns.dates", "service.reading.mapping.conversions"}
+OF_COMPILING = {
+    "service.reading.columns.countries",
+    "service.reading.columns.dates",
+    "service.reading.hours.reader",
+    "service.reading.mapping.conversions",
+}
 FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long
 
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.store_warnings import Country, countries_by_name
 from service.model.coordinates import Box
+from service.reading.columns.countries import Country, countries_by_name
 from tools import countries
 
 Ring = list[tuple[float, float]]
@@ -90,7 +90,7 @@ def test_merged_boxes_contain_all_boxes_and_do_not_overlap(boxes: list[Box]) -> 
 
 
 def test_the_file_in_the_package_is_small_and_names_its_source() -> None:
-    content = (files("service.loading") / "countries.json").read_bytes()
+    content = (files("service.reading.columns") / "countries.json").read_bytes()
     assert len(content) < 40_000
     assert b'"source":"Natural Earth' in content
     assert content == countries.FILE.read_bytes()

@@ -27,7 +27,6 @@ from service.dataset import InvalidRecords, Totals
 from service.engine.results import map_clusters
 from service.loading.checks import PLACEHOLDERS, REAL_VALUES
 from service.loading.dataset import Report, load
-from service.loading.store_warnings import countries_by_name
 from service.model import kinds
 from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import MAX_ZOOM
@@ -40,6 +39,7 @@ from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Reload
+from service.reading.columns.countries import countries_by_name
 from service.reading.diagnostics import Diagnostic, ErrorCode, WarningCode
 from service.reading.files.file_names import parse_manifest
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS

@@ -43,7 +43,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
         "service.reading": """
             files proposal
             mapping
-            formats
+            formats hours
             columns
             batch characters isolation text
             diagnostics encodings
@@ -79,7 +79,6 @@ OPENERS: Final = (
     "service.commands.help",
     "service.commands.options",
     "service.files",
-    "service.loading.store_warnings",
     "service.publishing",
     "service.reading",
     "service.sampling",

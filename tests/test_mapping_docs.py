@@ -60,6 +60,14 @@ def test_every_mapping_in_the_docs_is_valid(example: str) -> None:
     assert parse_mapping(example.encode()).derives_companies
 
 
+def test_every_way_to_declare_opening_hours_in_the_docs_is_valid() -> None:
+    declared = [codes(row["Declare"])[0] for row in rows(section(MAPPING, "Opening hours"), "The file has")]
+    assert len(declared) > 1
+    for each in declared:
+        [attribute] = parse_mapping(f"[stores.attributes]\n{each}".encode()).stores.attributes
+        assert attribute.kind == "hours"
+
+
 def test_the_errors_of_mappings_in_the_docs_are_those_that_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,7 +77,7 @@ def test_bundled_folders_are_in_an_installed_package_and_beside_it_in_a_checkout
 def test_no_data_file_of_the_package_is_ignored_by_git_and_so_left_out_of_the_wheel() -> None:
     ignored = (ROOT / ".gitignore").read_text().splitlines()  # hatchling leaves these out
     data = [file for file in (ROOT / "service").rglob("*") if file.suffix in {".csv", ".json", ".toml"}]
-    assert ROOT / "service" / "loading" / "countries.json" in data
+    assert ROOT / "service" / "reading" / "columns" / "countries.json" in data
     assert [file for file in data for pattern in ignored if pattern and file.match(pattern)] == []
 
 

@@ -1,4 +1,4 @@
-"""Make `service/loading/countries.json`, the names, postal codes and bounding boxes of countries.
+"""Make `service/reading/columns/countries.json`, the names, postal codes and bounding boxes of countries.
 
     .venv/bin/python -m tools.countries world_map.gpkg
 
@@ -21,7 +21,7 @@ from service.model.coordinates import Box
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 from tools.geopackage import Ring, polygons
 
-FILE: Final = Path(__file__).parents[1] / "service" / "loading" / "countries.json"
+FILE: Final = Path(__file__).parents[1] / "service" / "reading" / "columns" / "countries.json"
 SOURCE: Final = "Natural Earth 1:10m Admin 1 v4.1.0, public domain, in world_map.gpkg of QGIS; tools/countries.py"
 MARGIN: Final = 0.5  # degrees around a box: coasts are simplified, and stores may be just across a border
 _TENTHS: Final = 10  # boxes are rounded outwards to tenths of degrees

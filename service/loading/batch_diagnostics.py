@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from service.loading.checks import PARENT, UNKNOWN_PARENT, CheckedColumn
 from service.reading.batch import Batch, Cell, written
@@ -87,6 +87,27 @@ class RecordPlaces:
             self._last = place, lines()
         within = index - self._starts[place]
         return Location(file, self._last[1][within], numbers[within], field)
+
+
+class CountedWarnings:
+    """Counts the stores with warnings of which each is listed once, at the first store."""
+
+    codes: ClassVar = frozenset({"timezone", "holidays"})
+
+    def __init__(self) -> None:
+        self._found: dict[Issue, tuple[Location, str | None]] = {}  # of the first
+        self._counts = Counter[Issue]()
+
+    def add(self, issue: Issue, location: Location, text: str | None) -> None:
+        """Count a warning."""
+        self._found.setdefault(issue, (location, text))
+        self._counts[issue] += 1
+
+    def warnings(self) -> Iterator[Diagnostic]:
+        """Yield each warning with the number of its stores."""
+        for issue, (location, text) in self._found.items():
+            why = f"{counted(self._counts[issue], 'store')}: {issue.why}"
+            yield location.diagnostic(Issue(issue.code, why), text)
 
 
 class ClosedColumns:

@@ -166,7 +166,7 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
         (warnings if cell.is_null else errors)[cell] = cell.issue
     values: Sequence[Value]
     valid: Sequence[Any] = (
-        [None if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
+        [cell.value if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
     )
     plain = None if field.is_list else read_plain_column(field.kind, valid)
     if plain is None:

@@ -14,6 +14,7 @@ from service.engine.table_builder import Duplicate, TableBuilder
 from service.loading.batch_diagnostics import (
     WHOLE_RECORD,
     ClosedColumns,
+    CountedWarnings,
     DiagnosticCounts,
     RecordPlaces,
     issues,
@@ -121,6 +122,7 @@ class Compiler:
         self._order = {field.name: order for order, field in enumerate(resource.fields)}
         self._places = RecordPlaces()
         self._parents: dict[int, tuple[str | None, str]] = {}
+        self._counted = CountedWarnings()
         self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
         self.as_of: date | None = None
         self.error_counts, self.warning_counts = DiagnosticCounts("error"), DiagnosticCounts("warning")
@@ -172,7 +174,9 @@ class Compiler:
         for column in columns:
             name = column.field.name
             for index, issue, text in issues(column, column.warnings):
-                if self.warning_counts.count(self._file, issue.code, name):
+                if issue.code in CountedWarnings.codes:
+                    self._counted.add(issue, self._places.location(first + index, name), text)
+                elif self.warning_counts.count(self._file, issue.code, name):
                     self.warnings.append(self._places.location(first + index, name).diagnostic(issue, text))
             for index, issue, text in issues(column, column.errors):
                 errors.append(self._places.location(first + index, name).diagnostic(issue, text))
@@ -204,6 +208,7 @@ class Compiler:
             parent_warnings(self._parents, self.identifiers, self._places),
             self._unused_names.warnings(),
             self._closed_columns.warnings(dropped, self._places),
+            self._counted.warnings(),
         ):
             self.warn(warning)
         del self._places  # and with it the text of JSON

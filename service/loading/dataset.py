@@ -247,6 +247,7 @@ def _hint(loaded: Loaded, *, of_records: bool) -> str:
 
 
 _CODE: Final = attrgetter("code")
+_FIRST: Final = "timezone"  # without it no hours of a country are known
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -263,10 +264,11 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def groups(loaded: Loaded) -> Iterator[Group]:
-    """Yield the errors, then the warnings, by code."""
+    """Yield the errors, then the warnings, by code; first about time zones."""
     report, counts = loaded.report, {**loaded.error_counts, **loaded.warning_counts}
     for kind, diagnostics in (("error", report.errors), ("warning", report.warnings)):
-        for code, group in groupby(sorted(diagnostics, key=_CODE), key=_CODE):
+        first = sorted(diagnostics, key=lambda each: (each.code != _FIRST, each.code))
+        for code, group in groupby(first, key=_CODE):
             listed = list(group)
             yield Group(kind, code, counts.get(code, len(listed)), listed)
 

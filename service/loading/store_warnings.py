@@ -3,8 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 import msgspec
@@ -17,33 +15,9 @@ from service.engine.table import Table
 from service.model.coordinates import Box
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE, fold, key_number
 from service.reading.characters import INVISIBLE
+from service.reading.columns.countries import Country, countries_by_name
 from service.reading.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted, truncate
-
-
-class Country(msgspec.Struct, frozen=True):
-    """A country.
-
-    names          its ISO 3166 codes of two and three letters, and its English names
-    postal_digits  the number of digits of each postal code; None if codes differ, or none begins with 0
-    boxes          the boxes around its parts, widened by 0.5°, the largest first
-    """
-
-    names: tuple[str, ...]
-    postal_digits: int | None
-    boxes: tuple[Box, ...]
-
-
-class _CountryFile(msgspec.Struct, frozen=True):
-    countries: tuple[Country, ...]
-
-
-@cache
-def countries_by_name() -> Mapping[bytes, Country]:
-    """Return the countries by the normalized keys of their names."""
-    found = msgspec.json.decode((files(__package__) / "countries.json").read_bytes(), type=_CountryFile)
-    return {fold(name).encode(): country for country in found.countries for name in country.names}
-
 
 _COORDINATES: Final = ("latitude", "longitude")
 _EARTH: Final = Box(-MAX_LONGITUDE, -MAX_LATITUDE, MAX_LONGITUDE, MAX_LATITUDE)

@@ -23,11 +23,16 @@ class WrongType(msgspec.Struct, frozen=True):
 
 
 class Invalid(msgspec.Struct, frozen=True):
-    """A text that a mapping could not convert, and what it declared; `is_null` if it is null then, with a warning."""
+    """A text that a mapping could not convert, and what it declared.
+
+    is_null  whether it has a warning instead of an error, and is null
+    value    what it is then instead of null
+    """
 
     text: str
     issue: Issue
     is_null: bool = False
+    value: str | None = None
 
 
 def written(cell: "Cell") -> str:

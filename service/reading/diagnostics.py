@@ -13,7 +13,9 @@ from service.texts import printable, truncate
 ErrorCode: TypeAlias = Literal[
     "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours", "places"
 ]
-FileWarning: TypeAlias = Literal["header", "sheet", "merged", "format", "link", "unused", "closed", "unterminated"]
+FileWarning: TypeAlias = Literal[
+    "header", "sheet", "merged", "format", "link", "unused", "closed", "unterminated", "timezone", "holidays"
+]
 RecordWarning: TypeAlias = Literal[
     "repeated",
     "range",

@@ -20,11 +20,12 @@ from tests.baking.random_datasets import loaded
 from tests.baking.test_damage import refusal
 from tests.directory import company, store, write_directory
 from tests.engine.hours_oracle import CHANGES, is_open, random_hours
+from tests.reading.hours.weeks import normal
 
 INSTANT = CHANGES[0]
 TIMES = "stores/attributes.opening_hours/times"
 RANDOM = Random(1)
-HOURS = [*(random_hours(RANDOM, INSTANT) for _ in range(40)), None]
+HOURS = [*(normal(random_hours(RANDOM, INSTANT)) for _ in range(40)), None]
 
 
 def dataset_of(folder: Path, hours: Sequence[object]) -> Dataset:

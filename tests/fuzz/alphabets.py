@@ -3,6 +3,7 @@
 import gzip
 from typing import Final
 
+from service.reading.hours.reader import MOST_BYTES
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
 from service.web.http.header_fields import MAX_CHARACTERS
 from tests.fuzz.input_shapes import SERIAL, Alphabet, characters
@@ -148,6 +149,17 @@ PATHS: Final = Alphabet(
     (*_JSON, b'{"a":', b'[{"a.0":', b'{"%b":{"a":1}},' % SERIAL), (b"", b"[", b'[{"a":'), (b"", b"]")
 )
 NO_VALUE: Final = Alphabet((*characters(b"\na "), SERIAL + b"\n", "ẞ".encode()))
+HOURS: Final = Alphabet(
+    (
+        *characters(b'-,;:" \n\0+x'),
+        *(b"Mo", b"Di", b"PH", b"off", b"9", b"09:00", b"am", b"24/7", b"||", b"9-10,", b"Mo-Su,", b"Dec 24 off;"),
+        *(b"Dec 1,", b"Mo 9-10,", b'"opens":"09:00",', b'{"day":"monday","opens":"09:00","closes":"18:00"},'),
+        b'{"validFrom":"2026-12-24","validThrough":"2026-12-24","opens":"09:00","closes":"18:00"},',
+    ),
+    (b"", b"Mo ", b"Dec 24 9-10,", b'"', b"[", b'{"hours":[', b'{"exception_hours":[],"hours":['),
+    (b"", b" off", b"]}", b"]"),
+    MOST_BYTES,
+)
 PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff[{"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
 WORKBOOK_XML: Final = Alphabet(
     (

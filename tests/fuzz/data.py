@@ -47,6 +47,7 @@ from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_t
 from tests.engine import oracle
 from tests.engine.search_oracle import indexed, tokens
 from tests.fuzz.seeds import baked
+from tests.fuzz.unchecked_readers import hours
 from tests.loading.data_files import read_batches
 
 STYLES = (
@@ -255,6 +256,13 @@ def read_no_value(given: bytes) -> None:
     texts = [line.strip(" ").casefold() for line in lines]
     assert len(without(lines[::2], set(texts[1::2]))) == len(lines[::2])
     assert without(lines, set(texts)) == [None] * len(lines)
+
+
+def read_hours(given: bytes) -> None:
+    """Read a text, or cells of days, as opening hours, which stay the same when what is served is read."""
+    for cell in hours(given):
+        if isinstance(cell, str):
+            assert list(hours(cell.encode())) == [cell]
 
 
 def read_manifest(given: bytes) -> None:

@@ -65,6 +65,14 @@ MANIFESTS = (
 )
 
 NO_VALUE = (b"n/a\nN/A \n\n k.A.", "Straße\nSTRASSE\nİ".encode())
+HOURS = (
+    b"Mo-Fr 09:00-12:30,14:00-18:00; Sa 10:00-14:00, Su 10-12; PH off; Dec 24-26 off",
+    'lundi au vendredi : 9h – 18h30\nsamedi fermé || "sur rendez-vous"'.encode(),  # noqa: RUF001 - a dash
+    b'{"hours":[{"day":"monday","opens":"09:00","closes":"18:00"}],"exception_hours":[],"timezone":"UTC"}',
+    b'{"periods":[{"openDay":"MONDAY","closeDay":"TUESDAY","openTime":{"hours":9},"closeTime":"02:00"}]}',
+    b'[{"dayOfWeek":["Monday"],"opens":"09:00","closes":"18:00"},{"validFrom":"2026-12-24","validThrough":"2026-12-26"}]',
+    b"9 AM - 5 PM\0closed\0\0-",
+)
 MAPPINGS = (
     b"""[stores]
 encoding = "windows-1252"

@@ -74,6 +74,7 @@ TARGETS: Final = {
     "zip": Target(data.read_zip, seeds.archives(), alphabets.ZIP, 4_096),
     "mapping": Target(data.read_mapping, seeds.MAPPINGS, alphabets.MAPPINGS, 1_024),
     "no-value": Target(data.read_no_value, seeds.NO_VALUE, alphabets.NO_VALUE),
+    "hours": Target(data.read_hours, seeds.HOURS, alphabets.HOURS, 1_024, unchecked.read_hours),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),
     "baked": Target(data.read_baked_file, (seeds.baked(), seeds.baked()[:5_000]), alphabets.BAKED, 32_768),
     "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 16_384),

@@ -1,19 +1,23 @@
 """Readers whose complexity is measured: they read and do not check the result, unlike fuzz targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import date
 from typing import Final
 
 from service.loading.compiler import Compiler
 from service.model.coordinates import parse_box, parse_point
 from service.model.envelope import opening
 from service.model.errors import RequestError, UnprocessableContent
+from service.model.hours import DAYS
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
 from service.model.query import QueryParser, query_pairs
 from service.model.records import STORES
 from service.model.words import parse_terms, words_of_lines
+from service.reading.batch import Cell
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
+from service.reading.hours.reader import HoursReader
 from service.reading.mapping.points import POINTS, coordinate, propose_notation
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
@@ -79,6 +83,19 @@ def split_words(given: bytes) -> None:
     words_of_lines(text)
     with suppress(ValueError):
         parse_terms(text)
+
+
+def read_hours(given: bytes) -> None:
+    """Read opening hours."""
+    list(hours(given))
+
+
+def hours(given: bytes) -> Sequence[Cell]:
+    """Return a text, or cells of days between NUL, as opening hours are served, or `Invalid`."""
+    cells = given.decode("utf-8", "replace").split("\0")
+    source = cells[0] if len(cells) == 1 else tuple([*cells, *[""] * len(DAYS)][: len(DAYS)])
+    reader = HoursReader(holidays=(date(2026, 12, 25),), as_of=date(2026, 11, 26), is_null_if_invalid=False)
+    return reader.column([source], [None], ["UTC"], [None])
 
 
 def load_stores(form: str) -> Callable[[bytes], None]:

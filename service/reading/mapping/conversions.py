@@ -9,7 +9,6 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from service.model.hours import OpeningHours
 from service.model.kinds import FLAG, INSTANT, NUMBER, NUMBER_PATTERN, parse_flag, trim
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, WrongType, written
@@ -53,7 +52,6 @@ _NOT: Final[Mapping[str, Issue]] = {
     "phone": Issue("type", "expected a telephone number such as +49 30 1234567"),
     "image": Issue("type", "expected a URL that begins with https://"),
     "date": Issue("date", "expected a date such as 2019-02-01, or one of the declared format"),
-    "hours": Issue("hours", "expected opening hours"),
 }
 
 
@@ -181,7 +179,6 @@ class AttributeReader:
             "flag": lambda text: parse_flag(trim(text)),
             "list": lambda text: self._texts(text.split(options.separator)),
             "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
-            "hours": _hours,
         }
         form = _FORMS.get(options.kind)
         self._parse = parsers[options.kind] if form is None else lambda text: _of_form(form, trim(text))
@@ -224,8 +221,6 @@ class AttributeReader:
             value = self._parse(cell)
         elif isinstance(cell, bool) and self._options.kind == "flag":
             value = cell
-        elif isinstance(cell, WrongType) and self._options.kind == "hours":
-            value = self._parse(cell.text)
         elif isinstance(cell, WrongType) and self._options.kind == "list":
             value = None if (elements := _elements(cell.text)) is None else self._texts(elements)
         return self._issue if value is None else value or None if isinstance(value, tuple) else value
@@ -273,13 +268,6 @@ def _json_number(text: str, decimal: str) -> str | None:
     fraction = part or bare_part
     tail = text[match.start(5) - 1 :] if exponent else ""
     return f"{sign.strip('+')}{whole.lstrip('0') or '0'}{'.' if fraction else ''}{fraction}{tail}"
-
-
-def _hours(text: str) -> str | None:
-    try:
-        return msgspec.json.encode(msgspec.json.decode(text, type=OpeningHours)).decode()
-    except msgspec.DecodeError:
-        return None
 
 
 def _elements(text: str) -> list[str] | None:

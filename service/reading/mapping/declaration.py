@@ -1,7 +1,7 @@
 """The tables and keys of mapping.toml, and what they mean once they are checked."""
 
-from collections.abc import Mapping
-from datetime import tzinfo
+from collections.abc import Iterator, Mapping
+from datetime import date, tzinfo
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
@@ -90,6 +90,10 @@ class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "f
     label: str | None = None
     group: str | None = None
     show: str | None = None
+    days: dict[str, str] | None = None
+    exceptions: str | None = None
+    timezone: str | dict[str, Any] | None = None
+    holidays: list[date] | None = None
 
 
 class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +102,7 @@ class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):
     separator           between the texts of a list
     max_length          of a value, or of the texts of a list together, in bytes of UTF-8
     is_null_if_invalid  whether other values are warned of, and null, instead of errors
+    holidays            the dates on which rules for holidays apply; None if they are left out
     """
 
     kind: AttributeKind
@@ -105,6 +110,7 @@ class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):
     decimal: str
     max_length: int
     is_null_if_invalid: bool
+    holidays: tuple[date, ...] | None = None
 
 
 class JoinedColumns(msgspec.Struct, frozen=True):
@@ -139,6 +145,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     point         the notation of coordinates from which it is taken; "" if the text is the value
     optional      whether the file may be without the columns
     attribute     how its values are read if it is an attribute
+    parts         of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
     """
 
     sources: tuple[JoinedColumns, ...] = ()
@@ -151,6 +158,16 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     point: str = ""
     optional: bool = False
     attribute: AttributeOptions | None = None
+    parts: Mapping[str, "FieldMapping"] = {}
+
+    @property
+    def columns(self) -> Iterator[str]:
+        """The columns that it is made of."""
+        yield from (column for source in self.sources for column in source.columns)
+        if self.closing_date:
+            yield self.closing_date
+        for part in self.parts.values():
+            yield from part.columns
 
 
 class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):

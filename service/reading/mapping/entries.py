@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Any, Final, get_args
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import UNSET
@@ -17,8 +18,10 @@ from service.model.attributes import (
     Show,
     field_of,
 )
-from service.model.kinds import DATE, FLAG, INSTANT
+from service.model.hours import DAYS
+from service.model.kinds import DATE, FLAG, IDENTIFIER, INSTANT
 from service.model.records import PREFIX, STORES, Field, Resource
+from service.reading.columns.countries import time_zones
 from service.reading.columns.dates import RFC_3339, parse_date_format
 from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import (
@@ -43,7 +46,13 @@ _KINDS: Final = get_args(AttributeKind)
 _SHOWN: Final = get_args(Show)
 _OWN_KEYS: Final = frozenset(keys_of(AttributeTable)) - frozenset(keys_of(FieldTable))
 _MAX_SEPARATOR: Final = 10  # characters
-_NOT_ALWAYS: Final = {"separator": ("list",), "decimal": ("number",), "search": ("text", "list")}
+_NOT_ALWAYS: Final = {
+    "separator": ("list",),
+    "decimal": ("number",),
+    "search": ("text", "list"),
+    **dict.fromkeys(("days", "exceptions", "timezone", "holidays"), ("hours",)),
+}
+_WITH_DAYS: Final = {*_OWN_KEYS, "optional"}  # that say nothing of a column
 
 
 def parse_entry(entry: object, field: Field, key_path: str) -> FieldMapping:
@@ -205,6 +214,11 @@ def parse_attributes(
             attributes.append(attribute)
         except FileError as error:
             errors.append(error)
+    of_hours = [attribute.name for attribute in attributes if attribute.kind == "hours"]
+    errors += [
+        FileError(f"{key_path}.{name}.kind: only one attribute of stores has opening hours")
+        for name in of_hours[resource.name == STORES.name :]
+    ]
     return tuple(attributes), mappings
 
 
@@ -219,7 +233,7 @@ def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple
     if not isinstance(entry, str | dict):
         raise FileError(f'{path}: expected a column, or a table such as {{ from = "Web", kind = "url" }}')
     declared: dict[str, Any] = {"from": entry} if isinstance(entry, str) else entry
-    if not declared.keys() & {*SOURCES}:
+    if not declared.keys() & {*SOURCES, "days"}:
         declared = {**declared, "from": PREFIX + name}
     table = read_table(declared, AttributeTable, path)
     if table.kind not in _KINDS:
@@ -237,13 +251,47 @@ def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple
         decimal=table.decimal or decimal,
         max_length=table.max_length,
         is_null_if_invalid=table.invalid is not None,
+        holidays=None if table.holidays is None else tuple(table.holidays),
     )
-    mapping = _parse_field(table, of_field, field_of(attribute), path)
-    return attribute, msgspec.structs.replace(mapping, attribute=options)
+    field, parts = field_of(attribute), _parts(table, declared, path)
+    mapping = FieldMapping(optional=table.optional) if table.days else _parse_field(table, of_field, field, path)
+    return attribute, msgspec.structs.replace(mapping, attribute=options, parts=parts)
+
+
+def _parts(table: AttributeTable, declared: Mapping[str, object], path: str) -> dict[str, FieldMapping]:
+    """Return how the parts of opening hours are made: days in columns of their own, exceptions and the time zone."""
+    columns = {**(table.days or {}), **({} if table.exceptions is None else {"exceptions": table.exceptions})}
+    if table.days is not None:
+        if not table.days or not set(table.days) <= set(DAYS):
+            raise FileError(f"{path}.days: expected columns of {', '.join(DAYS)}")
+        if unused := sorted(declared.keys() - _WITH_DAYS):
+            raise FileError(f"{path}.{unused[0]}: not used, because there are days")
+    parts = {
+        name: FieldMapping(sources=(JoinedColumns((column,)),), optional=table.optional)
+        for name, column in columns.items()
+    }
+    if table.timezone is not None:
+        key_path = f"{path}.timezone"
+        zone = {"constant": table.timezone} if isinstance(table.timezone, str) else table.timezone
+        part = parse_entry(zone, Field("timezone", IDENTIFIER, ""), key_path)
+        for text in filter(None, (part.default, part.other, *part.values.values())):
+            find_time_zone(str(text), key_path)
+        parts["timezone"] = part
+    return parts
+
+
+def find_time_zone(name: str, key_path: str) -> ZoneInfo:
+    """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
+        raise FileError(f"{key_path}: no time zone {name!r}{did_you_mean(name, sorted(time_zones()))}") from None
 
 
 def _check(table: AttributeTable, declared: Mapping[str, object], path: str) -> None:
     """Check the keys that only attributes have."""
+    if table.kind == "hours" and (wrong := [key for key in ("filter", "max_length") if key in declared]):
+        raise FileError(f"{path}.{wrong[0]}: not of kind hours")
     for key, kinds in _NOT_ALWAYS.items():
         if key in declared and table.kind not in kinds and not (key == "separator" and "join" in declared):
             raise FileError(f"{path}.{key}: only of kind {' or '.join(kinds)}")

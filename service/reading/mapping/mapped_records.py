@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from service.model.hours import DAYS
 from service.model.kinds import trim
 from service.model.records import PREFIX, STORES, Field, Resource
 from service.reading.batch import Batch, Cell, RecordFile, WrongType, written
@@ -15,6 +16,7 @@ from service.reading.columns.dates import RFC_3339, Cells
 from service.reading.columns.field_names import MAX_UNUSED, columns_by_name, describe_renamed, find_alike, suggest_field
 from service.reading.columns.flags import IS_OPEN, status_columns, utc_today
 from service.reading.diagnostics import FileError
+from service.reading.hours.reader import HoursReader
 from service.reading.mapping.conversions import (
     AttributeReader,
     Conversion,
@@ -29,6 +31,7 @@ from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, Joined
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
 
+COUNTRY: Final = "country"
 _MAX_NAMES: Final = 1_000  # that are compared; a header may have millions
 _Columns: TypeAlias = Mapping[str, Cells]
 
@@ -50,10 +53,8 @@ def resolve_columns(
     else:
         resolved = _as_columns(columns_by_name(names, resource, others))
     for field, entry in mapping.fields.items():
-        sources = tuple(filter(None, (finder.source(field, each, entry) for each in entry.sources)))
-        closing_date = entry.closing_date and finder.column(field, entry.closing_date, entry)
-        if sources or closing_date or entry.default is not None:
-            resolved[field] = msgspec.structs.replace(entry, sources=sources, closing_date=closing_date)
+        if (found := finder.entry(field, entry)) is not None:
+            resolved[field] = found
     if finder.missing and (is_table or names):  # JSON without records has no columns
         raise FileError(f"the mapping names columns that the file does not have: {', '.join(finder.missing)}")
     if is_table or (mapping == NO_MAPPING and names):
@@ -80,9 +81,17 @@ class _Finder:
 
     def __init__(self, names: Sequence[str], mapping: ResourceMapping, *, is_table: bool) -> None:
         self._names, self._is_table, self._entries = names, is_table, mapping.fields
-        sources = [column for entry in mapping.fields.values() for each in entry.sources for column in each.columns]
-        self._alike = find_alike([*sources, *(each.closing_date or "" for each in mapping.fields.values())], names)
+        self._alike = find_alike([name for entry in mapping.fields.values() for name in entry.columns], names)
         self.missing: list[str] = []
+
+    def entry(self, field: str, entry: FieldMapping) -> FieldMapping | None:
+        """Return how a field is made of columns as the file names them; None if it has none of them."""
+        sources = tuple(filter(None, (self.source(field, each, entry) for each in entry.sources)))
+        closing_date = entry.closing_date and self.column(field, entry.closing_date, entry)
+        parts = {name: found for name, each in entry.parts.items() if (found := self.entry(field, each)) is not None}
+        is_made = sources or closing_date or parts or entry.default is not None
+        changes = {"sources": sources, "closing_date": closing_date, "parts": parts}
+        return msgspec.structs.replace(entry, **changes) if is_made else None
 
     def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
         """Return columns as the file names them; None if it has none of them and they are optional."""
@@ -125,7 +134,7 @@ def _check_required(
     """Raise FileError if a required field is made of nothing, with the columns that may be meant."""
     missing = [field.name for field in resource.fields if field.required and field.name not in resolved]
     if missing:
-        used = {column for entry in resolved.values() for source in entry.sources for column in source.columns}
+        used = {column for entry in resolved.values() for column in entry.columns}
         unused = [name for name in names if name not in used][:MAX_UNUSED]
         candidates = {suggest_field(name, resource): truncate(name) for name in unused}
         described = ", ".join(_describe(field, mapping, candidates) for field in missing)
@@ -173,7 +182,9 @@ class MappedRecords:
         self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.maps_fields
         self._as_of = as_of or utc_today()
         self._fields = [
-            _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, self._as_of, file)
+            (_HoursMapper if field.attribute == "hours" else _FieldMapper)(
+                field, entries.get(field.name, FieldMapping()), mapping, self._as_of, file
+            )
             for field in resource.fields
         ]
         self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
@@ -188,19 +199,24 @@ class MappedRecords:
         columns = {name: batch.columns[name] for name in self.columns}
         if self._no_value:
             columns = {name: without(cells, self._no_value) for name, cells in columns.items()}
-        fields = {each.name: each.cells(columns, len(batch.numbers)) for each in self._fields}
+        fields = dict[str, Cells]()
+        for each in self._fields:
+            fields[each.name] = each.cells(columns, len(batch.numbers), fields)
         closing_dates = [columns[each.closing_date] for each in self._fields if each.closing_date]
+        has_closing_dates = any(map(has_value, chain.from_iterable(closing_dates)))
         return msgspec.structs.replace(
             batch,
             columns=fields,
             unused=batch.unused if self._reports_unused else (),
             status_columns={name: batch.columns[name] for name in self._status_columns},
-            as_of=self._as_of if any(map(has_value, chain.from_iterable(closing_dates))) else None,
+            as_of=self._as_of if has_closing_dates or any(each.is_dated for each in self._fields) else None,
         )
 
 
 class _FieldMapper:
-    """Makes the cells of a field."""
+    """Makes the cells of a field; `is_dated` if they depend on the day, but for closing dates."""
+
+    is_dated = False
 
     def __init__(
         self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, file: RecordFile
@@ -208,7 +224,7 @@ class _FieldMapper:
         formats = mapping.dates if entry.dates is None else entry.dates
         has_real_dates = file.has_dates and formats and RFC_3339 not in formats
         entry = msgspec.structs.replace(entry, dates=(*formats, RFC_3339) if has_real_dates else formats)
-        self.name, self._sources = field.name, entry.sources
+        self.name, self._sources, self.columns = field.name, entry.sources, list(entry.columns)
         self.closing_date, self._close = entry.closing_date, closer(entry, as_of)
         self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
@@ -219,14 +235,7 @@ class _FieldMapper:
             entry = msgspec.structs.replace(entry, split=None, values={}, other=None)
         self._conversions = list(conversions(field, entry, mapping, texts=file.is_table))
 
-    @property
-    def columns(self) -> Iterator[str]:
-        """The columns that it needs."""
-        yield from (column for source in self._sources for column in source.columns)
-        if self.closing_date:
-            yield self.closing_date
-
-    def cells(self, columns: _Columns, size: int) -> Cells:
+    def cells(self, columns: _Columns, size: int, _: _Columns) -> Cells:
         """Return the cells of the field."""
         sources = [self._join(source, columns) for source in self._sources]
         cells = sources[0] if sources else list(repeat(None, size))
@@ -240,6 +249,30 @@ class _FieldMapper:
         if self._read_list is None:
             return _join(source, columns)
         return concatenated([self._read_list(columns[name]) for name in source.columns])
+
+
+class _HoursMapper(_FieldMapper):
+    """Makes the cells of opening hours, of a column or one for each day, and of their parts."""
+
+    def __init__(
+        self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, file: RecordFile
+    ) -> None:
+        plain = msgspec.structs.replace(entry, attribute=None)
+        super().__init__(msgspec.structs.replace(field, attribute=""), plain, mapping, as_of, file)
+        self._parts = {name: _FieldMapper(field, each, mapping, as_of, file) for name, each in entry.parts.items()}
+        options = entry.attribute
+        holidays, is_null = (None, False) if options is None else (options.holidays, options.is_null_if_invalid)
+        self._reader = HoursReader(holidays=holidays, as_of=as_of, is_null_if_invalid=is_null)
+
+    def cells(self, columns: _Columns, size: int, fields: _Columns) -> Cells:
+        """Return the hours as JSON; their zone may be that of the country among the fields."""
+        parts, none = {name: each.cells(columns, size, fields) for name, each in self._parts.items()}, [None] * size
+        days = [parts.get(day, none) for day in DAYS]
+        sources = list(zip(*days, strict=True)) if parts.keys() & set(DAYS) else super().cells(columns, size, fields)
+        exceptions, zones = parts.get("exceptions", none), parts.get("timezone", none)
+        found = self._reader.column(sources, exceptions, zones, fields[COUNTRY])
+        self.is_dated = self._reader.is_dated
+        return found
 
 
 def _join(source: JoinedColumns, columns: _Columns) -> Cells:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from encodings.aliases import aliases
 from pathlib import Path
 from typing import Any, Final
-from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
@@ -24,7 +23,13 @@ from service.reading.mapping.declaration import (
     ResourceMapping,
     StoresTable,
 )
-from service.reading.mapping.entries import check_distinct, parse_attributes, parse_date_formats, parse_entry
+from service.reading.mapping.entries import (
+    check_distinct,
+    find_time_zone,
+    parse_attributes,
+    parse_date_formats,
+    parse_entry,
+)
 from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table
 from service.reading.text import read_stored
 from service.texts import did_you_mean, truncate
@@ -142,7 +147,7 @@ def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileErr
         table=table_options,
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
-        time_zone=None if table.time_zone is None else _find_time_zone(table.time_zone, f"{key_path}.time_zone"),
+        time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),
         no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
 
@@ -178,16 +183,6 @@ def _parse_patterns(patterns: Sequence[str], key_path: str) -> tuple[str, ...]:
     if path := next((each for each in patterns if set(each) & set("/\\\0")), None):
         raise FileError(f"{key_path}: {truncate(path)!r} is a path: expected names of files beside each other")
     return tuple(patterns)
-
-
-def _find_time_zone(name: str, key_path: str) -> ZoneInfo:
-    """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
-    try:
-        return ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
-        zones = available_timezones()
-    hint = did_you_mean(name, sorted(zones)) if zones else "; the system has no time zones, install tzdata"
-    raise FileError(f"{key_path}: no time zone {name!r}{hint}")
 
 
 def _find_encoding(name: str, key_path: str, others: Iterable[str] = ()) -> str:

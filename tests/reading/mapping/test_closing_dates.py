@@ -139,7 +139,10 @@ def test_the_day_is_that_of_the_data_or_else_of_loading(
     found = loaded(tmp_path, generated_at=generated_at)
     assert [each["is_open"] for each in served(found)] == [expected]
     assert dataset(found).as_of == date.fromisoformat(as_of)
-    assert found.assumed[-1] == f"stores.csv: stores with a closing date before {as_of} are closed"
+    assert (
+        found.assumed[-1]
+        == f"stores.csv: dates are compared with {as_of}: stores with a closing date before it are closed"
+    )
 
 
 def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
@@ -179,7 +182,9 @@ def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -
         write_baked(found, tmp_path / "stores.baked")
         baked = load_baked(tmp_path / "stores.baked")
         assert (baked.as_of, baked.version) == (found.as_of, found.version)
-        assert list(baked.assumed) == [f"stores with a closing date before {day} are closed" for day in days]
+        assert list(baked.assumed) == [
+            f"dates are compared with {day}: stores with a closing date before it are closed" for day in days
+        ]
         assert (b"as_of" in (tmp_path / "stores.baked").read_bytes()) == bool(days)
 
 
@@ -188,4 +193,4 @@ def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) ->
     source = BakedFileSource(tmp_path / "stores.baked", tmp_path / "verified")
     fetched = asyncio.run(source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent))
     assert fetched is not None
-    assert fetched.assumed == ("stores with a closing date before 2024-06-01 are closed",)
+    assert fetched.assumed == ("dates are compared with 2024-06-01: stores with a closing date before it are closed",)

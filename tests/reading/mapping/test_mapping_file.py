@@ -348,12 +348,6 @@ def test_only_encodings_of_texts_are_suggested(name: str) -> None:
     assert not hint or parse_encoding(hint.removesuffix("?"))
 
 
-def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.mapping.mapping_file.available_timezones", set)
-    why = "stores.time_zone: no time zone 'Mars'; the system has no time zones, install tzdata"
-    assert refused(b'[stores]\ntime_zone = "Mars"').why == why
-
-
 @pytest.mark.parametrize("table", [StoresTable, CompaniesTable, FieldTable, AttributeTable])
 def test_every_number_has_a_range(table: type[msgspec.Struct]) -> None:
     kinds = {field.encode_name: field.type for field in inspect.type_info(table).fields}  # type: ignore[attr-defined]
