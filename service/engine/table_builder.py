@@ -4,9 +4,9 @@ All of them wait in spools, and one field at a time becomes a column. The next o
 sorts without the GIL, while the words of the column before are indexed.
 """
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Final, TypeAlias
 
 import msgspec
@@ -167,13 +167,14 @@ class TableBuilder:
 
     def _ranked_ahead(self, thread: ThreadPoolExecutor) -> Iterator[tuple[str, _Ranked]]:
         """Yield each field with the codes of all records and the distinct keys; the next is ranked meanwhile."""
-        names = deque(name for name in self._fields if name not in self._ranked)
-        ahead = thread.submit(self._rank, names.popleft()) if names else None
+        names = iter([name for name in self._fields if name not in self._ranked])
+        ahead = [thread.submit(self._rank, name) for name in islice(names, 1)]
         for name in self._fields:
             if name in self._ranked:
                 yield name, self._ranked.pop(name)
-            elif ahead is not None:
-                ranked, ahead = ahead.result(), thread.submit(self._rank, names.popleft()) if names else None
+            else:
+                ranked = ahead.pop().result()
+                ahead += [thread.submit(self._rank, each) for each in islice(names, 1)]
                 yield name, ranked
 
     def _column(self, ranked: _Ranked, numbering: NDArray[np.int64], *, filters: bool) -> tuple[Column, StringArray]:
