@@ -1,7 +1,7 @@
 """The formats that dates may have: 31.05.2024 is in May, but 05.06.2024 is in May or in June."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache, partial
@@ -51,10 +51,6 @@ _MONTHS: Final = tuple(
     )
 )
 _SECONDS_OF: Final = {"unix": 1, "unix-ms": 1000}  # formats: the time since 1970 in these parts of a second
-_OTHERS: Final = (
-    "d-mmm-yy", "d-mmm-yyyy", "d mmm yyyy", "d. mmm yyyy", "mmm d, yyyy", "mmm d yyyy", "ddd, d mmm yyyy hh:mm:ss zz",
-    "yyyy-mm-ddthh:mm:sszz", "yyyy-mm-dd hh:mm:sszz", "yyyy-mm-dd hh:mm:ss zz",
-)  # fmt: skip
 _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
 _TOKEN: Final = re.compile("|".join(sorted(TOKENS.keys() - {"t"}, key=len, reverse=True)) + r"|t(?=h)|[^\W_]+|[\W_]")
 _DATE: Final = ("year", "month", "day")
@@ -65,9 +61,11 @@ _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
 _MAX_LENGTH: Final = 100  # characters of a format
 DateParser: TypeAlias = Callable[[str], tuple[str, str] | None]
+_PART: Final = r"(?:[0-9]{1,4}|[^\W\d_]{3,}\.?)"
 _DATE_LIKE: Final = re.compile(
-    r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
-    r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
+    rf"(?:[^\W\d_]{{2,}}\.?(?P<weekday>,? ))?(?P<first>{_PART})(?P<before>[./-] ?|,? )(?P<second>{_PART})"
+    r"(?P<after>[./-] ?|,? )(?P<third>[0-9]{1,4})(?:(?P<gap>,? |[Tt])(?P<hour>[0-9]{1,2}):[0-9]{2}"
+    rf"(?P<seconds>:[0-9]{{2}})?(?P<half> ?[AaPp][Mm])?(?P<space> ?)(?P<offset>{TOKENS['zz'][1]})?)?"
 )
 # Dates of digits alone; others are rather numbers: before 1900 and from 2100 on, and the time since 1970 before 1973.
 _OF_DIGITS: Final = {
@@ -257,9 +255,8 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
             parse = parse_date_format(declared)
             return [(declared, *standard)] if all(_is_date(text, parse) for text in others) else []
     found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
-    if not found or len(found) < len(others):
-        fitting = [each for each in _OTHERS if all(_is_date(text, parse_date_format(each)) for text in others)]
-        return [(fitting[0], *standard)] if others and fitting else []
+    if len(found) < len(others):
+        return []
     return [(*formats, *standard) for order in ("dmy", "mdy", "ymd") if (formats := _formats(found, order))]
 
 
@@ -270,36 +267,42 @@ def may_be_date(text: str) -> bool:
 
 def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
     """Return the formats of dates, one for each layout; none if a date cannot have this order."""
-    year = _NUMBERS[order.index("y")]
-    layouts: dict[tuple[object, ...], list[re.Match[str]]] = {}
+    groups = dict(zip(order, _NUMBERS, strict=True))
+    layouts: dict[str, list[re.Match[str]]] = {}
     for each in dates:
-        half = each["half"] and each["half"][:-_HALVES]
-        layout = (each["separator"], len(each[year]), each["gap"], bool(each["seconds"]), half)
-        layouts.setdefault(layout, []).append(each)
-    formats = [_format(alike, order) for alike in layouts.values()]
+        layouts.setdefault(_layout(each, order, {part: each[group] for part, group in groups.items()}), []).append(each)
+    formats = [_format(layout, alike, {**groups, "h": "hour"}) for layout, alike in layouts.items()]
     return tuple(dict.fromkeys(formats)) if all(formats) else ()
 
 
-def _format(dates: Sequence[re.Match[str]], order: str) -> str:
-    """Return the format of dates of one layout, "" if a date cannot have this order."""
-    parts = [_part(part, [len(each[number]) for each in dates]) for part, number in zip(order, _NUMBERS, strict=True)]
-    if not all(parts):
+def _layout(date: re.Match[str], order: str, parts: Mapping[str, str]) -> str:
+    """Return the format of a date with `{d}`, `{m}` and `{h}` for its numbers; "" if it cannot have this order."""
+    day, month, year = parts["d"], parts["m"], parts["y"]
+    is_named, is_short = not month.isdecimal(), len(year) == len("yy")
+    if not (day + year).isdecimal() or len(day) > len("dd") or len(year) not in _YEARS:
         return ""
-    first = dates[0]
-    declared = first["separator"].join(parts)
-    if first["gap"] is not None:
-        hours, half = _part("h", [len(each["hour"]) for each in dates]), first["half"]
-        declared += f"{first['gap']}{hours}:mm{':ss' if first['seconds'] else ''}"
-        declared += f"{half[:-_HALVES]}am/pm" if half else ""
-    expected = parse_date_format(declared)
-    return declared if all(_is_date(each[0], expected) for each in dates) else ""
+    if is_named and is_short and (order != "dmy" or date["before"] == " "):  # Elm 12 24 is no date
+        return ""
+    if not is_named and (date["before"] != date["after"] or len(month) > len("mm")):
+        return ""
+    tokens = {"d": "{d}", "m": "mmm" if is_named else "{m}", "y": _YEARS[len(year)]}
+    first, second, third = (tokens[part] for part in order)
+    layout = f"{first}{date['before']}{second}{date['after']}{third}"
+    if date["weekday"]:
+        layout = f"ddd{date['weekday']}{layout}"
+    if date["hour"]:
+        half = f"{date['half'][:-_HALVES]}am/pm" if date["half"] else ""
+        offset = f"{date['space']}zz" if date["offset"] else ""
+        layout += f"{date['gap'].lower()}{{h}}:mm{':ss' if date['seconds'] else ''}{half}{offset}"
+    return layout
 
 
-def _part(part: str, digits: Sequence[int]) -> str:
-    """Return the part of a format for numbers of this many digits, "" if there is none."""
-    if part == "y":
-        return _YEARS.get(digits[0], "")
-    return part * min(digits) if max(digits) <= len("dd") else ""
+def _format(layout: str, dates: Sequence[re.Match[str]], groups: Mapping[str, str]) -> str:
+    """Return the format of dates of one layout, "" if one of them does not exist."""
+    widths = {part: min(len(each[group] or part) for each in dates) for part, group in groups.items()}
+    declared = layout.format(**{part: part * width for part, width in widths.items()})
+    parse = parse_date_format(declared) if declared else None
+    return declared if parse and all(_is_date(each[0], parse) for each in dates) else ""
 
 
 def _is_date(text: str, parse: DateParser) -> bool:

@@ -44,3 +44,29 @@ def test_formats_with_names_and_offsets_are_proposed() -> None:
     assert possible_formats(["1717149600000"]) == [("unix-ms",)]
     assert possible_formats(["1717149600", "1717149600000"]) == []
     assert possible_formats(["4165550100", "12345"]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "day"),
+    [
+        ("31/Dec/2023", "dd/mmm/yyyy", "2023-12-31"),
+        ("2023-Dec-31", "yyyy-mmm-dd", "2023-12-31"),
+        ("Friday, May 31, 2024", "ddd, mmm dd, yyyy", "2024-05-31"),
+        ("Fri 31. Mai 2024", "ddd dd. mmm yyyy", "2024-05-31"),
+        ("December 1, 2023 10:00 AM", "mmm d, yyyy hh:mm am/pm", "2023-12-01"),
+        ("31-Dec-23 14:30", "dd-mmm-yy hh:mm", "2023-12-31"),
+        ("31/12/2023 14:30:00 +0100", "dd/mm/yyyy hh:mm:ss zz", "2023-12-31"),
+        ("Fri, 31 May 2024 10:00:00 GMT", "ddd, dd mmm yyyy hh:mm:ss zz", "2024-05-31"),
+        ("2024-05-31T10:00:00.123+0000", "yyyy-mm-ddthh:mm:sszz", "2024-05-31"),
+    ],
+)
+def test_a_date_with_names_offsets_or_times_has_one_format(text: str, declared: str, day: str) -> None:
+    assert possible_formats([text]) == [(declared,)]
+    convert = instant_converter([declared], None)
+    assert convert is not None
+    assert str(convert(text)).startswith(day)
+
+
+@pytest.mark.parametrize("text", ["May 2024", "05-2024", "Elm Road 12", "Sep 12 10", "31 Foo 2024", "31/Dec/12345"])
+def test_a_text_that_is_no_whole_date_has_no_format(text: str) -> None:
+    assert possible_formats([text]) == []
