@@ -77,5 +77,5 @@ TARGETS: Final = {
     "hours": Target(data.read_hours, seeds.HOURS, alphabets.HOURS, 1_024, unchecked.read_hours),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),
     "baked": Target(data.read_baked_file, (seeds.baked(), seeds.baked()[:5_000]), alphabets.BAKED, 32_768),
-    "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 16_384),
+    "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 32_768),
 }
