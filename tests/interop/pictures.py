@@ -13,7 +13,11 @@ from tests.program import serving
 _PICTURES: Final[dict[str, tuple[str, ViewportSize, str]]] = {
     "explorer.png": ("/explorer?country=DE&country=FR", DESKTOP, "light"),
     "explorer-store.png": ("/explorer?q=toronto#store=red-river-macleod-optical-00062", DESKTOP, "dark"),
-    "explorer-phone.png": ("/explorer?country=JP", PHONE, "light"),
+    "explorer-phone.png": (
+        "/explorer?near=43.65,-79.38#place=Toronto&tab=map&store=red-river-macleod-optical-00062",
+        PHONE,
+        "light",
+    ),
 }
 
 
@@ -22,10 +26,13 @@ def main(folder: Path) -> None:
     with serving("--no-auth") as service, chromium() as browser:
         for name, (path, viewport, theme) in _PICTURES.items():
             page = browser.new_page(
-                viewport=viewport, color_scheme="dark" if theme == "dark" else "light", locale="en-CA"
+                viewport=viewport,
+                color_scheme="dark" if theme == "dark" else "light",
+                locale="en-CA",
+                reduced_motion="reduce",
             )
             page.goto(service.address + path)
-            page.locator("td.name").first.wait_for()
+            page.locator("td.name").first.wait_for(state="attached")
             page.wait_for_load_state("networkidle")
             page.screenshot(path=folder / name, animations="disabled")
 

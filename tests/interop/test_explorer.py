@@ -469,7 +469,13 @@ def test_an_operation_of_the_documentation_fills_at_most_four_screens(go: Go) ->
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("path", ["/explorer?q=shop&city=ottawa", "/explorer#store=s007", "/explorer?q=zzz"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/explorer?q=shop&city=ottawa", "/explorer#store=s007", "/explorer?q=zzz", "/explorer?citty=x&bbox=0,0,1,1"),
+        *("/explorer#tab=map", "/explorer?near=43.65,-79.38#place=Toronto&tab=map&store=s007"),
+    ],
+)
 def test_axe_finds_nothing_serious(go: Go, path: str, viewport: ViewportSize, scheme: Any) -> None:
     if not AXE.exists():
         pytest.fail("there is no axe-core: run `make interop`, which installs it", pytrace=False)

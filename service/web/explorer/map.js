@@ -11,6 +11,8 @@ const HIGHEST_ZOOM = 18;
 const TOWN_ZOOM = 11;
 /** From this zoom on towns have names. */
 const NAMES_ZOOM = 5;
+/** From this zoom on these are the towns nearest to the middle, else the largest. */
+const NEAR_ZOOM = 8;
 const MOST_POINTS = 1000;
 const NEAREST = 10;
 const MOST_TOWNS = "50";
@@ -301,9 +303,12 @@ export class StoreMap {
   /** @param {AbortSignal} signal write the names of towns, if the service knows places */
   async #addTowns(signal) {
     if (!this.base || !this.api.paths.includes("/places") || this.map.getZoom() < NAMES_ZOOM) return;
+    const query = new URLSearchParams({ q: "-", limit: MOST_TOWNS });
+    for (const country of this.query.getAll("country")) query.append("country", country);
     const { lat, lng } = this.map.getCenter().wrap();
+    if (this.map.getZoom() >= NEAR_ZOOM) query.set("near", `${lat.toFixed(2)},${lng.toFixed(2)}`);
     try {
-      const { body } = await this.api.get("places", { q: "-", near: `${lat.toFixed(2)},${lng.toFixed(2)}`, limit: MOST_TOWNS }, signal);
+      const { body } = await this.api.get("places", query, signal);
       const towns = body.data.filter((/** @type {any} */ { kind }) => kind === "city");
       towns.sort((/** @type {any} */ one, /** @type {any} */ other) => other.stores - one.stores);
       this.base.names.setTowns(
