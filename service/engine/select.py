@@ -37,7 +37,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
     if sort_by == table.order_by:
-        return _with_value(table, criteria) or table.matches.get(criteria) or _in_interval(table, criteria)
+        return _with_value(table, criteria) or _cached(table, criteria)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
         matches = table.matches.get(criteria) or _match(table, criteria)
@@ -105,7 +105,7 @@ def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 def _few_with_value(table: Table, criteria: Criteria) -> RowList | None:
     rows = _with_value(table, criteria)
-    return None if rows is None or rows.total >= _MANY_ROWS else rows
+    return rows if isinstance(rows, RowList) and rows.total < _MANY_ROWS else None
 
 
 def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
@@ -139,18 +139,10 @@ class _ScannedInterval(ScannedRows):
         return self._interval.matches(rows)
 
 
-def _in_interval(table: Table, criteria: Criteria) -> Selection:
-    """Return many rows of one interval as a scan, others as `_cached`."""
-    keys = criteria.filters[0].keys if criteria.filters else ()
-    if len(keys) == 1 and isinstance(keys[0], Interval) and criteria == Criteria(criteria.filters[:1]):
-        return _ScannedInterval(code_range(table, criteria.filters[0].field, keys[0]), criteria)
-    return _cached(table, criteria)
-
-
-def _with_value(table: Table, criteria: Criteria) -> RowList | None:
+def _with_value(table: Table, criteria: Criteria) -> Selection | None:
     """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None.
 
-    Those in an interval are a slice, too, sorted if they are few and in another order.
+    Those in an interval are a slice, too, sorted if they are few and in another order; many are a scan.
     """
     if not criteria.filters or criteria != Criteria(criteria.filters[:1]):
         return None
@@ -160,8 +152,9 @@ def _with_value(table: Table, criteria: Criteria) -> RowList | None:
     column, key = table.columns[name], keys[0]
     if isinstance(key, Interval):
         interval = code_range(table, name, key)
-        is_listed = name == table.order_by or interval.count < table.least_many
-        return _listed(table, interval.rows()) if is_listed else None
+        if name == table.order_by or interval.count < table.least_many:
+            return _listed(table, interval.rows())
+        return table.matches.get(criteria) or _ScannedInterval(interval, criteria)
     code = column.find(key)
     first, last = (0, 0) if code is None else (column.starts[code], column.starts[code + 1])
     return _listed(table, column.order[first:last])
