@@ -79,15 +79,24 @@ class Phrase(msgspec.Struct, frozen=True, gc=False):
 
 def parse_phrase(text: str) -> Phrase:
     """Return the words of a search; the last may be incomplete unless white space follows it. Raises ValueError."""
+    found = _words_of(text)
+    return Phrase(tuple(found), bool(found) and not text[-1].isspace())
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the words of a search. Raises ValueError."""
     found = list(chain.from_iterable(_split(text))) if len(text) <= MAX_CHARACTERS else None
     if found is None or len(found) > MAX_WORDS:
         raise ValueError(f"expected at most {MAX_WORDS} words and {MAX_CHARACTERS} characters")
-    return Phrase(tuple(found), bool(found) and not text[-1].isspace())
+    return found
 
 
 def parse_terms(text: str) -> tuple[Term, ...]:
     """Return the terms of a search for a text; none if it has no word. Raises ValueError."""
-    return parse_phrase(text).terms
+    found = _words_of(text)
+    terms = {term for word in found[:-1] for term in _terms(word, is_prefix=False)}
+    terms.update(term for word in found[-1:] for term in _terms(word, is_prefix=not text[-1].isspace()))
+    return tuple(sorted(terms))
 
 
 def parse_place(text: str) -> Phrase:
