@@ -153,15 +153,16 @@ export class Filters {
         element("div", { class: kind === "menu" ? "panel" : "values" }, search, values, rest),
       )
     );
+    root.addEventListener("toggle", () => this.#fill(name));
     this.menus.set(name, { root, title, values, search, rest });
     return root;
   }
 
-  /** @param {string} name */
+  /** @param {string} name draw the values of a menu, which takes long, while it is open */
   #fill(name) {
     const menu = this.menus.get(name);
     const facet = this.facets[name];
-    if (menu === undefined || facet === undefined) return;
+    if (menu === undefined || facet === undefined || !menu.root.open) return;
     const chosen = this.state.all(name);
     const isChosen = (/** @type {any} */ value) => chosen.some((each) => isSame(name, each, String(value)));
     const listed = facet.values.map(({ value }) => String(value));

@@ -9,12 +9,18 @@ const regions = new Intl.DisplayNames(LOCALE, { type: "region" });
 const number = new Intl.NumberFormat(LOCALE);
 const precise = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 17 });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
-const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
+/** Return what formats dates, made when it is first used: that takes long. @param {Intl.DateTimeFormatOptions} options */
+function dates(options) {
+  /** @type {Intl.DateTimeFormat | undefined} */
+  let made;
+  return { format: (/** @type {Date} */ date) => (made ??= new Intl.DateTimeFormat(LOCALE, options)).format(date) };
+}
+const day = dates({ dateStyle: "medium" });
 // A date without a time is the same day everywhere.
-const calendarDay = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeZone: "UTC" });
-const weekday = new Intl.DateTimeFormat(LOCALE, { weekday: "long", timeZone: "UTC" });
-const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: "short", timeZone: "UTC" });
-const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
+const calendarDay = dates({ dateStyle: "medium", timeZone: "UTC" });
+const weekday = dates({ weekday: "long", timeZone: "UTC" });
+const clock = dates({ timeStyle: "short", timeZone: "UTC" });
+const moment = dates({ dateStyle: "medium", timeStyle: "short" });
 const plural = new Intl.PluralRules("en");
 
 // Countries where road signs have miles.
