@@ -79,7 +79,7 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
     def is_common(self) -> bool:
         """Whether the values are few and common."""
         count, least = self.column.count, self.table.least_many
-        return len(self.codes) <= _FEW and all(count(int(code)) >= least for code in self.codes)
+        return 0 < len(self.codes) <= _FEW and all(count(int(code)) >= least for code in self.codes)
 
     def common(self, order: str) -> Bitmap:
         """Return the bitmap of the rows with common values, by position in an order: those of each are cached."""

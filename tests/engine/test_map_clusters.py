@@ -34,6 +34,7 @@ CONDITIONS: list[Pairs] = [
     [("company_id", "none"), ("country", "se")],
     [("store_id", "s1"), ("store_id", "s699"), ("q", "main")],
     [("city", "nowhere")],
+    [("city", "nowhere"), ("city", "elsewhere"), ("country", "ca")],
 ]
 
 
