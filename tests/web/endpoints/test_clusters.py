@@ -28,6 +28,7 @@ CONDITIONS: list[oracle.Pairs] = [
     [("q", "main"), ("country", "se")],
     [("store_id", "s7"), ("store_id", "s8"), ("store_id", "nowhere")],
     [("city", "nowhere")],
+    [("city", "nowhere"), ("country", "nowhere")],
 ]
 BOXES = (WORLD, "-30,20,40,70", "100,-90,-100,90", "10,10,10,10", "0.5,-45,60,45.25")
 
