@@ -9,7 +9,7 @@ from tests.composition.session import run_session
 
 pytestmark = pytest.mark.process
 
-SEED: Final = 2027
+SEED: Final = 2028
 REQUESTS: Final = 2_000
 
 
