@@ -62,6 +62,11 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
         attributes = tuple(f"{each.name}.{field.name}" for each in resources for field in each.attributes)
         return Summary(self.version, self.generated_at, self.totals, attributes)
 
+    def prepare(self) -> None:
+        """Make the indexes by which values and words are found, so that no request has to."""
+        for table in (self.stores, self.companies, self.places):
+            table.prepare()
+
     @property
     def assumed(self) -> tuple[str, ...]:
         """Assumptions about the data as a whole, in lines: the day with which dates were compared."""

@@ -1,5 +1,6 @@
 """The program as a process, as users run it."""
 
+import json
 import os
 import re
 import signal
@@ -246,7 +247,9 @@ def serving(
     with started(*arguments, log=log, program=program, **settings) as process:
         assert process.stdout is not None
         printed = ""
-        for line in process.stdout:
+        for printed_line in process.stdout:
+            is_json = printed_line.startswith("{")  # with `--log-format json`
+            line = f"{json.loads(printed_line)['message']}\n" if is_json else printed_line
             printed += line
             if line.startswith("Docs: ") or "--unix-socket" in line:
                 break

@@ -142,8 +142,6 @@ def read_baked(
         for each in mapped:
             each.check(progress)
         check_places()
-    for table in (stores, companies, places):
-        table.prepare()
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
     return Dataset(
         stores, companies, places, generated_at, metadata.version, totals, metadata.as_of, schema, metadata.listed or ""

@@ -5,12 +5,14 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from service.dataset import Dataset, Rejected
+from service.files import Signature
 from service.model.attributes import NO_ATTRIBUTES
 from service.publishing.publisher import Publisher
 from service.publishing.worker_slots import WorkerSlot, single_slot
@@ -101,11 +103,9 @@ class SnapshotHolder:
             self._record(publication)
         if publication.generation in (0, self.generation):
             return  # 0 as well if someone removed the folder
-        from service.baking.baked_file import load_baked  # noqa: PLC0415 - imported while the data is fetched
-
         try:
             file, signature = workspace.file(publication), publication.signature  # which the publisher has verified
-            dataset = await asyncio.to_thread(load_baked, file, checked=True, signature=signature)
+            dataset = await asyncio.to_thread(mapped, file, signature)
         except Rejected as rejected:
             if workspace.publication().generation == publication.generation:  # not replaced meanwhile
                 _log.error("the published data cannot be served: %s", rejected)
@@ -131,6 +131,15 @@ class SnapshotHolder:
 
     def _record(self, publication: Publication) -> None:
         self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
+
+
+def mapped(file: Path, signature: Signature | None) -> Dataset:
+    """Map a verified file, ready for requests. Raises `Rejected`."""
+    from service.baking.baked_file import load_baked  # noqa: PLC0415 - imported while the data is fetched
+
+    dataset = load_baked(file, checked=True, signature=signature)
+    dataset.prepare()
+    return dataset
 
 
 def _free(kept: Iterable[dict[Any, Any]], retired: list[Snapshot | None]) -> None:

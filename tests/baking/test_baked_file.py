@@ -14,6 +14,7 @@ from service.engine.results import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.publishing.snapshot import mapped
 from service.sampling.sample_dataset import write_sample
 from tests.baking.random_datasets import RandomDataset, baked_file, contents, datasets, loaded, write_manifest
 from tests.directory import company, store, write_directory
@@ -91,9 +92,12 @@ def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     assert load_baked(tmp_path / "set.baked").totals == Totals(stores=1, companies=1, skipped=1, repeated=1)
 
 
-def test_what_finds_values_is_made_when_a_file_is_mapped_not_by_the_first_request(tmp_path: Path) -> None:
+def test_what_finds_values_is_made_when_data_is_served_not_by_the_first_request(tmp_path: Path) -> None:
+    """And not for an export, which needs none of it."""
     write_sample(tmp_path / "data", stores=500, companies=20, seed=3)
-    dataset = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
+    file = baked_file(tmp_path / "data", tmp_path / "set.baked")
+    assert "sparse_index" not in vars(load_baked(file).stores.text.words)
+    dataset = mapped(file, None)
     for table in (dataset.stores, dataset.companies):
         for strings in (*(column.values for column in table.columns.values() if column.values), table.text.words):
             assert "sparse_index" in vars(strings)
