@@ -142,4 +142,8 @@ def test_a_refused_file_of_an_origin_does_not_replace_the_last_good_copy(
     service = serve(url, "--poll", "0.1")
     assert serves(service, MANY)
     (tmp_path / "gone.baked").rename(file)
-    eventually(partial(serves, service, FEW))  # the run started with the copy, which the origin has not confirmed
+    eventually(partial(has_refused, service, SHRUNK))  # compared with the copy with which the run started
+    assert serves(service, MANY)
+    service.end()
+    service = serve(url, "--poll", "0.1", "--max-shrink", "1")
+    eventually(partial(serves, service, FEW))

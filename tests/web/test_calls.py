@@ -35,8 +35,8 @@ NEW_BUDGETS = {
     ("/stores?country=CA&is_open=true&sort_by=name&limit=5{0}",): 58,
     ("/stores?q=main&limit=5{0}",): 60,
     ("/stores?bbox=-80,43,-79,44&limit=5{0}",): 64,
-    ("/stores?near=43.65,-79.38&limit=5{0}",): 77,
-    ("/stores?near=43.65,-79.38&radius=50000&limit=5{0}",): 62,
+    ("/stores?near=43.65,-79.38&limit=5{0}",): 81,
+    ("/stores?near=43.65,-79.38&radius=50000&limit=5{0}",): 91,
     ("/clusters?bbox=-180,-90,180,8{0}&zoom=3",): 74,
     ("/clusters?bbox=-180,-90,180,8{0}&zoom=3&is_open=true",): 96,
 }
