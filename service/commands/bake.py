@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import msgspec
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
@@ -107,5 +108,5 @@ def _check_hours(table: Table) -> None:
         return
     try:
         check_hours(table.hours, open_times(table.hours.field, distinct_hours(table, table.hours.field)))
-    except (ValueError, KeyError):  # no hours, or a zone that is unknown
+    except (msgspec.DecodeError, ValueError, KeyError):  # no hours, or a zone that is unknown
         raise DamagedFile(f"the hours in {table.hours.field} are invalid") from None

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import pytest
@@ -154,6 +154,11 @@ async def test_no_bytes_in_a_query_cause_a_server_error(
         assert set(body) == {"detail"}
 
 
+def unordered(type_of: dict[str, Any]) -> dict[str, Any]:
+    """Return a type with its alternatives in one order."""
+    return {**type_of, "anyOf": sorted(type_of["anyOf"], key=json.dumps)} if "anyOf" in type_of else type_of
+
+
 async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_model(
     client: RawClient, dataset: RandomDataset
 ) -> None:
@@ -170,5 +175,8 @@ async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_mod
         shown = ("anyOf", "x-kind", "x-label")
         of_members = {each: {key: type_of[key] for key in shown if key in type_of} for each, type_of in types}
         described = document["components"]["schemas"].get(name, {"properties": {}})
-        assert described["properties"] == of_members
+        # Releases of msgspec differ in the order of alternatives, which means nothing.
+        assert {each: unordered(type_of) for each, type_of in described["properties"].items()} == {
+            each: unordered(type_of) for each, type_of in of_members.items()
+        }
         assert described.get("required", []) == schema.get("required", [])
