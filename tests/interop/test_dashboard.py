@@ -16,6 +16,7 @@ from tests.interop.caching_proxies import HOST
 from tests.interop.software import found, running
 from tests.program import SECONDS, eventually, serving
 
+EMPTY: Final = "/stores?q=nothing+has+these+words"
 EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "grafana"
 DASHBOARD: Final = orjson.loads((EXAMPLES / "dashboard.json").read_bytes())
 # What Grafana puts in the place of its variables.
@@ -64,7 +65,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         address = f"http://{HOST}:{port}"
         with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
             while not put(address, LOADED):  # it begins to scrape some seconds after its start
-                for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
+                for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere", EMPTY):
                     fetch(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
             yield address
 
@@ -91,6 +92,7 @@ def test_every_metric_of_failures_has_a_panel() -> None:
     names = set(re.findall(r"^\| `(store_directory_\w+)`", documented, re.MULTILINE))
     assert {name for name in names if name not in shown} <= {
         "store_directory_companies",
+        "store_directory_confirmed_timestamp_seconds",
         "store_directory_dataset_timestamp_seconds",
         "store_directory_http_request_duration_seconds",
     }
