@@ -199,6 +199,10 @@ class Question(msgspec.Struct, frozen=True):
         return f"{self.path}?{self.query}" if self.pairs else self.path
 
 
+# Queries of each run: what few of the others have.
+_ALWAYS: Final[Sequence[tuple[Pair, ...]]] = ((), (("created_at", "2024-01-01/.."),), ((OPEN_AT, "2026-10-25T01:29Z"),))
+
+
 class Questions:
     """The questions of a run: few, so that caches are hit.
 
@@ -209,7 +213,7 @@ class Questions:
     def __init__(self, draws: RandomDraws, identifiers: Identifiers, *, lists: int) -> None:
         """Draw `lists` queries for lists, and one question for each identifier."""
         drawn: set[Question] = set()
-        for pairs in ((), *(_pairs(draws, identifiers) for _ in range(lists))):
+        for pairs in (*_ALWAYS, *(_pairs(draws, identifiers) for _ in range(lists))):
             drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
         drawn |= {_record(field, each) for field, known in identifiers.items() for each in known}
         self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
