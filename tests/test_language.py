@@ -10,8 +10,11 @@ import pytest
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("service", "tests", "docs", "bench", "examples", "deploy", "datasets", "tools", ".ci", ".github")
 SUFFIXES: Final = {".py", ".md", ".toml", ".html", ".js", ".sh", ".yml", ".yaml", ".cfg", ".conf", ".vcl", ".lua", ""}
-# Data, what benchmarks and fuzzing write, and this list.
-EXCLUDED: Final = ("service/sampling/data", "bench/data", "bench/results", "tests/fuzz/found", "tests/test_language.py")
+# Data, files of other projects, what benchmarks and fuzzing write, and this list.
+EXCLUDED: Final = (
+    *("service/sampling/data", "service/web/vendored", "bench/data", "bench/results", "tests/fuzz/found"),
+    "tests/test_language.py",
+)
 # A pattern -> what to write instead. `_` counts as a space, so that identifiers are checked too.
 REFUSED: Final = {
     r"lets? in": "accept, authenticate",

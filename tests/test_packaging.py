@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,6 +15,8 @@ from service.commands.options import bundled_folder
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
+VENDORED = ROOT / "service" / "web" / "vendored"
+RECORDED = tomllib.loads((VENDORED / "vendored.toml").read_text())
 REQUIREMENTS = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
 
 
@@ -57,11 +60,41 @@ def test_the_package_declares_its_types() -> None:
 
 def test_the_wheel_has_the_bundled_data_and_every_page_of_the_documentation(tmp_path: Path) -> None:
     """Built as `make wheel` builds it, and what of it `serve` and `help` read compared with the checkout."""
-    with ZipFile(next(WheelBuilder(str(ROOT)).build(directory=str(tmp_path)))) as wheel:
+    with built_wheel(tmp_path) as wheel:
         for folder in ("datasets", "docs"):
             inside = {name for name in wheel.namelist() if name.startswith(f"service/{folder}/")}
             assert inside == {f"service/{folder}/{file.name}" for file in (ROOT / folder).iterdir()}
             assert all(wheel.read(name) == (ROOT / name.removeprefix("service/")).read_bytes() for name in inside)
+
+
+def built_wheel(folder: Path) -> ZipFile:
+    return ZipFile(next(WheelBuilder(str(ROOT)).build(directory=str(folder))))
+
+
+def test_the_wheel_has_the_files_of_other_projects_and_their_licences(tmp_path: Path) -> None:
+    with built_wheel(tmp_path) as wheel:
+        files = {file: wheel.read(str(file.relative_to(ROOT))) for file in VENDORED.rglob("*") if file.is_file()}
+        assert files == {file: file.read_bytes() for file in files}
+        texts = {name for name in wheel.namelist() if ".dist-info/licenses/service/web/vendored/" in name}
+        (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        expression = re.findall(r"^License-Expression: (.*)$", wheel.read(metadata).decode(), re.MULTILINE)
+    named = {file.relative_to(VENDORED) for file in files if re.search("LICENSE|NOTICE", file.name)}
+    assert {Path(name.partition("/vendored/")[2]) for name in texts} == named
+    assert {path.parts[0] for path in named if path.name == "LICENSE"} == RECORDED.keys()
+    licences = [PROJECT["license"].partition(" ")[0], *(project["licence"] for project in RECORDED.values())]
+    assert expression == [" AND ".join(licences)]
+
+
+def test_files_of_other_projects_are_those_of_the_recorded_releases() -> None:
+    hashes = {
+        f"{file.parent.name}/{file.name}": sha256(file.read_bytes()).hexdigest()
+        for file in VENDORED.glob("*/*")
+        if file.is_file()
+    }
+    recorded = {
+        (f"{folder}/{name}"): digest for folder, each in RECORDED.items() for name, digest in each["sha256"].items()
+    }
+    assert hashes == recorded
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -84,7 +117,8 @@ def test_no_data_file_of_the_package_is_ignored_by_git_and_so_left_out_of_the_wh
 def test_the_image_is_built_of_all_that_the_wheel_is_made_of() -> None:
     built = PYPROJECT["tool"]["hatch"]
     wheel = built["build"]["targets"]["wheel"]
-    needed = {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"], *wheel["packages"]}
+    needed = {"pyproject.toml", PROJECT["readme"], *wheel["packages"]}
+    needed |= {file for file in PROJECT["license-files"] if file.partition("/")[0] not in needed}
     needed |= wheel["force-include"].keys() | {hook["path"] for hook in built["metadata"]["hooks"].values()}
     kept = re.findall(r"^!(.+)$", (ROOT / ".containerignore").read_text(), re.MULTILINE)
     assert needed <= set(kept)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tomllib
+from base64 import b64decode
 from pathlib import Path
 
 import orjson
@@ -108,9 +109,36 @@ def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:
     assert release.checksums([tmp_path / "a.txt"]) == f"{hashlib.sha256(b'content').hexdigest()}  a.txt\n"
 
 
+BOM = {
+    "metadata": {"component": {"bom-ref": "root-component", "name": "store-directory"}},
+    "components": [{"name": "numpy"}],
+    "dependencies": [{"ref": "numpy"}, {"ref": "root-component", "dependsOn": ["numpy"]}],
+}
+
+
 def test_the_subject_of_the_sbom_has_the_version() -> None:
-    bom = release.with_version(b'{"metadata": {"component": {"name": "store-directory"}}, "components": []}', "0.2.0")
-    assert orjson.loads(bom)["metadata"] == {"component": {"name": "store-directory", "version": "0.2.0"}}
+    bom = orjson.loads(release.completed(orjson.dumps(BOM), "0.2.0"))
+    assert bom["metadata"]["component"] == {"bom-ref": "root-component", "name": "store-directory", "version": "0.2.0"}
+
+
+def test_the_sbom_has_the_files_of_other_projects_with_their_licences_and_hashes() -> None:
+    bom = orjson.loads(release.completed(orjson.dumps(BOM), "0.2.0"))
+    numpy, *vendored = bom["components"]
+    assert numpy == {"name": "numpy"}
+    leaflet = {each["name"]: each for each in vendored}["leaflet"]
+    assert (leaflet["version"], leaflet["purl"]) == ("1.9.4", "pkg:npm/leaflet@1.9.4")
+    assert leaflet["licenses"] == [{"license": {"id": "BSD-2-Clause", "acknowledgement": "declared"}}]
+    # As the project publishes it for pages that load the release from elsewhere.
+    integrity = b64decode("20nQCchB9co0qIjJZRGuk2/Z9VM+kNiyxNV1lvTlZBo=").hex()
+    assert {"alg": "SHA-256", "content": integrity} in [
+        digest for file in leaflet["components"] for digest in file["hashes"]
+    ]
+    references = [each["bom-ref"] for each in vendored]
+    assert bom["dependencies"] == [
+        {"ref": "numpy"},
+        {"ref": "root-component", "dependsOn": ["numpy", *references]},
+        *({"ref": reference} for reference in references),
+    ]
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ An sdist and a wheel, both installed elsewhere and tried; an SBOM of what the wh
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -20,6 +21,7 @@ from tools.trial_installation import installed, try_service
 
 ROOT: Final = Path(__file__).parents[1]
 CHART: Final = "deploy/helm/store-directory/Chart.yaml"
+VENDORED: Final = ROOT / "service" / "web" / "vendored" / "vendored.toml"
 
 
 def obstacles(root: Path, version: str) -> Iterator[str]:
@@ -64,11 +66,36 @@ def checksums(files: list[Path]) -> str:
     return "".join(f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
 
 
-def with_version(bom: bytes, version: str) -> bytes:
-    """Return an SBOM with the version of its subject, which pyproject.toml does not have."""
+def completed(bom: bytes, version: str) -> bytes:
+    """Return an SBOM of packages with the version of its subject, and with the files of other projects that it has."""
     document = orjson.loads(bom)
-    document["metadata"]["component"]["version"] = version
+    subject = document["metadata"]["component"]
+    subject["version"] = version
+    vendored = [_component(project) for project in tomllib.loads(VENDORED.read_text("utf-8")).values()]
+    references = [component["bom-ref"] for component in vendored]
+    document["components"] += vendored
+    for dependency in document["dependencies"]:
+        if dependency["ref"] == subject["bom-ref"]:
+            dependency["dependsOn"] = [*dependency.get("dependsOn", ()), *references]
+    document["dependencies"] += [{"ref": reference} for reference in references]
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def _component(project: dict[str, Any]) -> dict[str, Any]:
+    package = f"pkg:npm/{project['name']}@{project['version']}"
+    return {
+        "bom-ref": package,
+        "type": "library",
+        "name": project["name"],
+        "version": project["version"],
+        "purl": package,
+        "licenses": [{"license": {"id": project["licence"], "acknowledgement": "declared"}}],
+        "externalReferences": [{"type": "website", "url": project["website"]}],
+        "components": [
+            {"type": "file", "name": name, "hashes": [{"alg": "SHA-256", "content": digest}]}
+            for name, digest in project["sha256"].items()
+        ],
+    }
 
 
 def _release(dist: Path) -> None:
@@ -83,7 +110,7 @@ def _release(dist: Path) -> None:
             if distribution == wheel:
                 options = ("--output-reproducible", "--pyproject", ROOT / "pyproject.toml", "--output-file", bom)
                 _python("cyclonedx_py", "environment", *options, programs / "python")
-    bom.write_bytes(with_version(bom.read_bytes(), __version__))
+    bom.write_bytes(completed(bom.read_bytes(), __version__))
     text = dist / f"{stem}.md"
     text.write_text(notes(ROOT, __version__), "utf-8")
     files = [sdist, wheel, bom, text]

@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 from aiohttp import hdrs
-from swagger_ui_bundle import swagger_ui_path
 
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
@@ -25,6 +24,8 @@ from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representat
 from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
 
 EXPLORER_PATH: Final = "/explorer"
+# Of other projects: vendored.toml says what and of which release.
+_VENDORED: Final = resources.files("service.web") / "vendored"
 _HTML: Final = "text/html"
 _PAGES: Final = {
     "/openapi.json": "The interface as OpenAPI",
@@ -107,7 +108,7 @@ def _plan(body: bytes, identity: Identity, headers: HeaderLines) -> Plan:
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
 def _page_routes(link: bytes) -> tuple[Route, ...]:
-    page, swagger_ui = resources.files("service.web.endpoints") / "docs", swagger_ui_path
+    page, swagger_ui = resources.files("service.web.endpoints") / "docs", _VENDORED / "swagger-ui"
     return (
         _file(HELP_PATH, (page / "page.html").read_bytes().replace(_LINK, link), HTML),
         _file("/docs/page.js", (page / "page.js").read_bytes(), SCRIPT),
@@ -136,7 +137,6 @@ _MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/s
 _PAGE: Final = "page.html"
 # Its other files are counted as one.
 _FILES: Final = f"{EXPLORER_PATH}/{{file}}"
-# Of the map library: what is served of release 1.9.4.
 _LEAFLET: Final = ("leaflet.css", "leaflet.js")
 
 
@@ -152,8 +152,7 @@ def explorer_routes(operations: Iterable[Operation], settings: Settings) -> tupl
 @cache  # the files do not change, and their digests take long
 def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...], paths: str) -> tuple[Route, ...]:
     headers, folder = _headers(tiles, images), resources.files("service.web") / "explorer"
-    leaflet = resources.files("js_lib_leaflet") / "static" / "js_lib_leaflet"
-    files = {file.name: file for file in folder.iterdir()} | {name: leaflet / name for name in _LEAFLET}
+    files = {file.name: file for file in folder.iterdir()} | {name: _VENDORED / "leaflet" / name for name in _LEAFLET}
     known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images), "PATHS": paths}
     page = _filled(files.pop(_PAGE).read_text("utf-8"), **known)
     return (
