@@ -91,7 +91,7 @@ def test_the_errors_of_mappings_in_the_docs_are_those_that_are_reported(
 def test_the_tutorial_is_true_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     proposal, completed, of_csv = blocks(TUTORIAL, "toml")
-    (spreadsheet,), (answer,) = blocks(TUTORIAL, "csv"), blocks(TUTORIAL, "json")
+    (spreadsheet,), answers = blocks(TUTORIAL, "csv"), blocks(TUTORIAL, "json")
     header, *stores = csv.reader(spreadsheet.splitlines(), delimiter=";")
     assert [dict(zip(header, map(with_points, store), strict=True)) for store in stores] == rows(TUTORIAL, header[0])
     title = re.search("title `(.*)`", TUTORIAL)
@@ -107,8 +107,9 @@ def test_the_tutorial_is_true_to_the_letter(tmp_path: Path, monkeypatch: pytest.
     assert run_here(*command).stdout == checked
     command, _ = printed("serve")
     with serving(*command[1:]) as service:
-        (target,) = re.findall(r"curl .*8080([^']*)'", TUTORIAL)
-        assert orjson.loads(service.get(target, service.key).body) == orjson.loads(answer)
+        targets = re.findall(r"curl .*8080([^']*)'", TUTORIAL)
+        served = [orjson.loads(service.get(target, service.key).body) for target in targets]
+        assert served == list(map(orjson.loads, answers))
         assert service.get("/explorer").status == HTTPStatus.OK
 
     mapped = run_here("mapping", FILE)

@@ -1,4 +1,4 @@
-"""Countries: their names, where they are, their postal codes, and the time zone of each that has just one clock."""
+"""Countries: their names, where they are, their postal codes, and the time zone of each, or of its provinces."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -54,6 +54,21 @@ def time_zone_of(country: str) -> str | None:
     known = countries_by_name().get(fold(country).encode())
     zones = _zones_by_country().get(known.names[0], ()) if known else ()
     return zones[0] if zones and _have_one_clock(zones) else None
+
+
+def provinces_of(country: str) -> Sequence[tuple[str, str, str]]:
+    """Return the code, the name and the time zone of provinces, "" for several zones, of a country with some clocks."""
+    known = countries_by_name().get(fold(country).encode())
+    zones = _provinces().get(known.names[0], {}) if known else {}
+    return [(code, name, zone) for zone, names in zones.items() for code, name in names.items()]
+
+
+@cache
+def _provinces() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Return the name of each province by country, time zone and code."""
+    found: dict[str, dict[str, dict[str, str]]]
+    found = msgspec.json.decode((files(__package__) / "provinces.json").read_bytes())
+    return found
 
 
 @cache

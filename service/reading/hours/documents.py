@@ -177,6 +177,8 @@ _KINDS: Final[Sequence[Sequence[tuple[str, _Read]]]] = (
     (("regularHours", _read_periods), ("specialHours", _read_special_periods)),
     (("openingHoursSpecification", _read_specifications), ("specialOpeningHoursSpecification", _read_specifications)),
 )
+# The member with a week -> that with exceptions.
+MEMBERS: Final = {week: exceptions for (week, _), (exceptions, _) in _KINDS}
 # A member of a value of these, or of its first element, and what reads it.
 _WEEKS: Final = (
     ("periods", _read_periods),

@@ -37,7 +37,7 @@ _LANGUAGES: Final = tuple(
     {f"{name}s"[:length]: day for day, name in enumerate(names) for length in range(2, len(name) + 2)}
     for names in _NAMES
 )
-_DAYS: Final = frozenset().union(*_LANGUAGES)
+NAMES_OF_DAYS: Final = frozenset().union(*_LANGUAGES)
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _MONTHS: Final = {
     name[:length]: month for month, name in enumerate(_MONTH_NAMES.split(), 1) for length in range(3, len(name) + 1)
@@ -52,7 +52,7 @@ _MEANINGS: Final = {
     **{word: word for word in ("ph", "open", "unknown", "by", "appointment")},
     **_by_word(
         {
-            "off": "off closed geschlossen ferme fermee chiuso cerrado gesloten",
+            "off": "off x closed geschlossen ferme fermee chiuso cerrado gesloten",
             "-": "to bis a au tot",
             ",": "and und et e y en",
             "": "uhr uur hrs h",
@@ -106,7 +106,7 @@ def _word(token: Token, following: Token) -> Token:
         return token
     if word in _MONTHS and following[0] == "time" and following[1][1]:
         return "month", _MONTHS[word]
-    if word in _DAYS:
+    if word in NAMES_OF_DAYS:
         return "day", word
     if word not in _MEANINGS:
         reason = _INEXACT.get(word, f"{word!r} has no meaning")

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
 
-from service.model.attributes import MOST, NAME, RESERVED, SEPARATOR, AttributeKind
+from service.model.attributes import NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
 from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
@@ -31,6 +31,7 @@ _SIGNS: Final[Mapping[AttributeKind, re.Pattern[str]]] = {
     "phone": re.compile(r"^\+"),
 }
 _HOW: Final = "# The columns that are left: to serve one, delete the # of its line."
+_HOURS: Final = "opening_hours"
 _NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
 _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
@@ -93,15 +94,19 @@ def of_kind(kind: AttributeKind) -> dict[str, str]:
     return {"kind": quoted(kind)}
 
 
-def propose_attributes(columns: Sequence[ColumnSample], first: FirstRecords, *, decimal: str, paths: bool) -> list[str]:
-    """Return the lines of a mapping that declare the first `MOST` columns; `paths` if their names are paths.
+def propose_attributes(
+    columns: Sequence[ColumnSample], hours: str, first: FirstRecords, *, decimal: str, paths: bool
+) -> list[str]:
+    """Return the lines of a mapping that declare opening hours, "" for none, and columns.
 
-    `decimal` is the decimal separator of the stores.
+    `paths` if the names of columns are paths; `decimal` is the decimal separator of the stores.
     """
-    names = distinct((_name(column.name) for column in columns), RESERVED | {field.name for field in STORES.fields})
-    lines = [
+    of_hours = [f"# {_HOURS} = {hours}"] if hours else []
+    taken = RESERVED | {field.name for field in STORES.fields} | {_HOURS for _ in of_hours}
+    names = distinct((attribute_name(column.name) for column in columns), taken)
+    lines = of_hours + [
         f"# {name} = {_entry(column, first, decimal=decimal, paths=paths)}"
-        for name, column in zip(names, columns[:MOST], strict=False)
+        for name, column in zip(names, columns, strict=False)
     ]
     return [f"[{STORES.name}.attributes]", _HOW, *lines] if lines else []
 
@@ -115,7 +120,7 @@ def distinct(names: Iterable[str], taken: AbstractSet[str]) -> Iterator[str]:
         yield chosen
 
 
-def _name(column: str) -> str:
+def attribute_name(column: str) -> str:
     """Return the name of a column in ASCII, as that of an attribute."""
     letters = normalize("NFKD", column.removeprefix(PREFIX).removesuffix(FIRST).casefold())
     plain = "".join(letter for letter in letters if not combining(letter))

@@ -37,9 +37,14 @@ class ProposedEntry(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+def used_columns(entries: Mapping[str, ProposedEntry]) -> set[str]:
+    """Return the columns that entries are made of."""
+    return {name for entry in entries.values() for name in entry.columns}
+
+
 def unused_columns(first: FirstRecords, entries: Mapping[str, ProposedEntry]) -> dict[str, ColumnSample]:
     """Return the columns with values that no entry is made of."""
-    used = {name for entry in entries.values() for name in entry.columns}
+    used = used_columns(entries)
     return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
 
 

@@ -11,7 +11,7 @@ from service.reading.mapping.mapping_file import load_mapping
 from service.reading.mapping.toml import array, inline_table, quoted
 from service.reading.proposal.entries import fill_in, missing_notes, propose_entries, propose_entry
 from service.reading.proposal.first_records import FirstRecords
-from service.reading.proposal.flag import ProposedEntry
+from service.reading.proposal.flag import ProposedEntry, used_columns
 
 # A preset -> sets of columns; the files of its source have all of one set, and hardly any others do.
 SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
@@ -58,7 +58,7 @@ def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> di
 
 def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
     """Return entries of the fields for which a file has none of the columns of a preset, from its other columns."""
-    used = {name for entry in made.values() for name in entry.columns}
+    used = used_columns(made)
     others = {name: column for name, column in first.columns.items() if name not in used}
     own = propose_entries(FirstRecords(others, first.count), paths=paths)
     if not made.keys().isdisjoint(COORDINATES):  # a pair of one source

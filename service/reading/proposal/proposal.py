@@ -23,7 +23,8 @@ from service.reading.proposal.attributes import distinct, propose_attributes
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
 from service.reading.proposal.first_records import MAX_COLUMNS, MAX_NAME, ColumnSample, FirstRecords, read_columns
-from service.reading.proposal.flag import ProposedEntry, unused_columns, with_keys
+from service.reading.proposal.flag import ProposedEntry, unused_columns, used_columns, with_keys
+from service.reading.proposal.opening_hours import propose_hours
 from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
 from service.texts import counted
 
@@ -157,6 +158,8 @@ def propose_mapping(
     if preset is None and derives_companies:
         companies = list(_derive_companies(own, name, unused))
     own = entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
+    hours, of_hours = propose_hours(file, first, made | own)
+    left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
     declared = {**options, **_proposed_options(first, made | own)}
     decimal = "," if "decimal" in declared else "."
     words = {column for field in _WORDS & (made | own).keys() for column in (made | own)[field].columns}
@@ -169,8 +172,8 @@ def propose_mapping(
         _options(declared, own, repairs),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
-        propose_attributes(list(unused.values()), first, decimal=decimal, paths=paths),
-        _not_proposed(file, first, list(unused), made | own),
+        propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
+        _not_proposed(file, first, [column.name for column in left[most:]], used_columns(made | own) | of_hours),
     )
     return "\n\n".join(filter(None, map("\n".join, blocks))) + "\n"
 
@@ -253,13 +256,14 @@ def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
     return [f"[{STORES.name}.fields]", *lines] if lines else []
 
 
-def _not_proposed(file: RecordFile, first: FirstRecords, unused: Sequence[str], entries: _Entries) -> Iterator[str]:
+def _not_proposed(
+    file: RecordFile, first: FirstRecords, beyond: Sequence[str], used: AbstractSet[str]
+) -> Iterator[str]:
     """Yield lines that say of each other column why it is not proposed."""
-    used = {column for entry in entries.values() for column in entry.columns}
     others = [column for name, column in first.columns.items() if name not in used and not column.has_values]
     is_empty = {column.name: all(cell is None for cell in column.values) for column in others}
     whys = {
-        f"A mapping has at most {MOST} attributes": unused[MOST:],
+        f"A mapping has at most {MOST} attributes": beyond,
         "No record has a value": [name for name in is_empty if is_empty[name]] if first.count else (),
         "Arrays and objects are no values": [name for name in is_empty if not is_empty[name]],
         "The name is too long": [f"{name[:_MAX_SHOWN]}…" for name in file.names if len(name) > MAX_NAME],

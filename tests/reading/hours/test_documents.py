@@ -150,7 +150,7 @@ def test_what_is_no_json_is_refused() -> None:
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        (("9:00-18:00", "closed", "", "geschlossen", "fermé", "chiuso", "cerrado"), "mo 09:00-18:00"),
+        (("9:00-18:00", "closed", "x", "geschlossen", "fermé", "chiuso", "cerrado"), "mo 09:00-18:00"),
         (("gesloten", "-", "–", "—", None, "off", "9 AM - 5 PM"), "su 09:00-17:00"),  # noqa: RUF001 - dashes
         (("09.00–12.30 / 14.00–18.30", *[""] * 6), "mo 09:00-12:30 mo 14:00-18:30"),  # noqa: RUF001 - dashes
         (("9-12; 14-18", *[""] * 6), "mo 09:00-12:00 mo 14:00-18:00"),

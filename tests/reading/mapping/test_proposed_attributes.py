@@ -17,7 +17,7 @@ from tests.program import run_here
 from tests.reading.mapping.record_files import Records, nested
 from tests.reading.mapping.test_proposal import RECORD, SAMPLES, entries, of_columns
 
-_PROPOSED = re.compile(r"^# (?=[a-z0-9_]+ = \{ from = )", re.MULTILINE)
+_PROPOSED = re.compile(r"^# (?=[a-z0-9_]+ = \{ (?:from|kind) = )", re.MULTILINE)
 
 
 def uncommented(text: str) -> str:
@@ -36,7 +36,6 @@ def names(columns: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("cells", "keys"),
     [
-        ("Mo-Sa 8-20|24/7", ""),
         ("true|false", 'kind = "flag", '),
         ("1|0|1", 'kind = "flag", '),
         ("1|1|1", 'kind = "number", '),
@@ -63,7 +62,6 @@ def names(columns: Sequence[str]) -> list[str]:
         ("https://a.example|www.b.example", ""),
         ("wifi;parking|a; b|wifi", 'kind = "list", '),
         ("wifi;parking|a|wifi", ""),
-        ("Mo-Fr 08:00-18:00; Sa 09:00-12:00|Mo 08:00-09:00; Tu off", ""),
     ],
 )
 def test_the_kind_is_that_of_the_first_records(cells: str, keys: str) -> None:

@@ -93,7 +93,7 @@ def test_words_for_closed_win_over_a_name_with_other_values() -> None:
     file = records(Open="9-17|10-18", Status="geschlossen|offen")
     text = propose_mapping(file, "x.csv")
     assert '\nis_open = { from = "Status", values = { "geschlossen" = false, "offen" = true } }' in text
-    assert '\n# open = { from = "Open", invalid = "null" }\n' in text
+    assert '\n# opening_hours = { from = "Open", kind = "hours", ' in text
     assert flag(records(Open="ja|nein", Status="geschlossen|offen")) == (
         '{ from = "Open", values = { "ja" = true, "nein" = false } }'
     )

@@ -1,0 +1,160 @@
+"""Propose opening hours: of a column of texts, of one for each day, or of JSON, if most values can be read."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from service.model.hours import DAYS
+from service.reading.batch import Batch, Invalid, RecordFile
+from service.reading.columns.countries import provinces_of, time_zones
+from service.reading.columns.flags import utc_today
+from service.reading.hours.documents import MEMBERS
+from service.reading.hours.reader import HoursReader
+from service.reading.hours.schedule import HoursError
+from service.reading.hours.words import NAMES_OF_DAYS, days_of
+from service.reading.mapping.toml import inline_table, quoted
+from service.reading.proposal.attributes import attribute_name
+from service.reading.proposal.first_records import FIRST, ColumnSample, FirstRecords
+from service.reading.proposal.flag import ProposedEntry, unused_columns, used_columns
+
+_WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
+# A digit beside a letter or a colon: not `10-12`, which may be anything, nor a date.
+_TIMES: Final = re.compile(r"24/7|[0-9].*[^\W\d_:]|[^\W\d_].*[0-9]|[0-9]:[0-9]", re.DOTALL)
+_NAMED: Final = re.compile("hours|open|o?effnung|offnung|horaire|orari")
+# The path of a member of a week in JSON.
+_OF_WEEK: Final = re.compile(r"(.+?)\.(?:periods\.0\.openDay|(?:0\.)?day(?:OfWeek(?:\.0)?)?)")
+_FEWEST_DAYS: Final = 4  # that have columns
+_TRIED: Final = 20  # distinct values of each source
+_AREAS: Final = ("country", "province")
+_OPENS: Final = '"opens"'
+_ZONE: Final = "UTC"  # whichever the zone of a store is, its hours are read alike
+
+
+class _Source(msgspec.Struct, frozen=True):
+    """Columns that may have hours: one, or that of each day; what declares them; whether nothing else is likely.
+
+    exceptions  the column of exceptions, "" if there is none
+    """
+
+    columns: Sequence[str]
+    keys: Mapping[str, str]
+    is_sure: bool = True
+    exceptions: str = ""
+
+
+def propose_hours(
+    file: RecordFile, first: FirstRecords, entries: Mapping[str, ProposedEntry]
+) -> tuple[str, AbstractSet[str]]:
+    """Return hours of which most values can be read, in TOML, and the columns that they are made of; "" for none.
+
+    No entry has these columns. Raises FileError.
+    """
+    names = [name for name in first.columns if name not in used_columns(entries)]
+    unused = unused_columns(first, entries)
+    sources = [*_weeks(names), *_documents(names), *_texts(unused.values(), names)]
+    columns = {name for each in sources for name in (*each.columns, each.exceptions) if name}
+    batch = next(file.batches(list(columns)), None) if columns else None
+    tried = [] if batch is None else [(each, *_count(batch, each, _TRIED)) for each in sources]
+    likely = [(each, read) for each, read, unread in tried if read > unread]
+    if batch is None or not likely:
+        return "", frozenset()
+    best, _ = max(likely, key=lambda each: (each[0].is_sure, each[1]))
+    read, unread = _count(batch, best)
+    zone, column = _zone(first, entries, unused.values())
+    value = inline_table({**best.keys, **zone, "invalid": quoted("null")})
+    own = {*best.columns, best.exceptions, column}
+    paths = () if file.is_table else tuple(f"{name}." for name in own if name)
+    return (
+        f"{value}  # {read:,} of {read + unread:,} values read",
+        {name for name in names if name in own or name.startswith(paths)},
+    )
+
+
+def _weeks(names: Sequence[str]) -> Iterator[_Source]:
+    """Yield those columns whose names have a day and are else alike."""
+    groups = defaultdict[str, dict[str, str]](dict)
+    for name in names:
+        for word in _WORD.finditer(name):
+            groups[f"{name[: word.start()]}\n{name[word.end() :]}"].setdefault(word[0].casefold(), name)
+    for group in groups.values():
+        if _FEWEST_DAYS <= len(group) <= len(DAYS):
+            try:
+                numbers = days_of(group)
+            except HoursError:
+                continue
+            days = {DAYS[number]: group[word] for word, number in sorted(numbers.items(), key=lambda each: each[1])}
+            keys = {"kind": quoted("hours"), "days": inline_table({day: quoted(days[day]) for day in days})}
+            if len(days) == len(group):
+                yield _Source([days.get(day, "") for day in DAYS], keys)
+
+
+def _documents(names: Sequence[str]) -> Iterator[_Source]:
+    """Yield the paths of weeks in JSON."""
+    for week in dict.fromkeys(found[1] for found in map(_OF_WEEK.fullmatch, names) if found):
+        yield _of_column(week, names, is_sure=True)
+
+
+def _texts(columns: Iterable[ColumnSample], names: Sequence[str]) -> Iterator[_Source]:
+    """Yield columns with such a name or with times in most texts, but those of one day or of the first of an array."""
+    for column in columns:
+        texts, words = column.texts[:_TRIED], map(str.casefold, _WORD.findall(column.name))
+        is_part = column.name.endswith(FIRST) or not NAMES_OF_DAYS.isdisjoint(words)
+        is_named = _NAMED.search(attribute_name(column.name)) is not None
+        if not is_part and (is_named or 2 * sum(_TIMES.search(text) is not None for text in texts) > len(texts)):
+            yield _of_column(column.name, names, is_sure=is_named)
+
+
+def _of_column(name: str, names: Sequence[str], *, is_sure: bool) -> _Source:
+    """Return a column, and that of its exceptions if it has such a name."""
+    parent, dot, member = name.rpartition(".")
+    exceptions = f"{parent}{dot}{MEMBERS.get(member)}"
+    has_exceptions = any(each == exceptions or each.startswith(f"{exceptions}.") for each in names)
+    keys = {"from": quoted(name)} | ({"exceptions": quoted(exceptions)} if has_exceptions else {})
+    return _Source([name], keys | {"kind": quoted("hours")}, is_sure, exceptions if has_exceptions else "")
+
+
+def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, int]:
+    """Return how many values of a batch are read and not read as hours, of those that are among the first `most`.
+
+    None is read if all are closed.
+    """
+    none = [None] * len(batch.numbers)
+    columns = [batch.columns[name] if name else none for name in (*source.columns, source.exceptions)]
+    rows = list(zip(*columns, strict=True))
+    distinct = set(islice(dict.fromkeys(rows), most))
+    rows = [each for each in rows if each in distinct]
+    sources = [each[0] if len(source.columns) == 1 else each[:-1] for each in rows]
+    reader = HoursReader(holidays=None, as_of=utc_today(), is_null_if_invalid=True)
+    cells = reader.column(sources, [each[-1] for each in rows], [_ZONE] * len(rows), none[: len(rows)])
+    unread = sum(isinstance(each, Invalid) and each.value is None for each in cells)
+    are_open = any(_OPENS in str(each.value if isinstance(each, Invalid) else each) for each in cells)
+    return sum(each is not None for each in cells) - unread if are_open else 0, unread
+
+
+def _zone(
+    first: FirstRecords, entries: Mapping[str, ProposedEntry], unused: Iterable[ColumnSample]
+) -> tuple[dict[str, str], str]:
+    """Return the key of time zones: a column, which is returned too, or a table by province; none if there is neither.
+
+    Provinces are spelt as in their column. One without a zone, or with several, is for the user to fill in.
+    """
+    if column := next((each.name for each in unused if each.texts and set(each.texts) <= time_zones()), ""):
+        return {"timezone": inline_table({"from": quoted(column)})}, column
+    columns = {field: entries[field].columns[:1] for field in _AREAS if field in entries}
+    texts = {field: first.columns[name].texts for field, names in columns.items() for name in names}
+    spelt = {attribute_name(text): text for text in texts.get("province", ())}
+    rows = dict.fromkeys(row for country in texts.get("country", ()) for row in provinces_of(country))
+    zones = defaultdict[str, set[str]](set)
+    for spellings in zip(*(row[:2] for row in rows), strict=True):
+        if not spelt.keys().isdisjoint(map(attribute_name, spellings)):
+            for name, (_, _, zone) in zip(spellings, rows, strict=True):
+                zones[spelt.get(attribute_name(name), name)].add(zone)
+    if not zones:
+        return {}, ""
+    values = {quoted(name): quoted("".join(some) if len(some) == 1 else "") for name, some in zones.items()}
+    keys = {"from": quoted(*columns["province"]), "values": inline_table(values), "other": quoted("")}
+    return {"timezone": inline_table(keys)}, ""
