@@ -64,7 +64,7 @@ def make_site(
 
     documents = document_routes(data, openapi, has_explorer=not settings.no_explorer)
     plain = operations(NO_ATTRIBUTES)
-    public = (*records, *documents, *explorer_routes(plain, settings), start_route(plain, settings))
+    public = (*records, *documents, *explorer_routes(settings), start_route(plain, settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*labels, METRICS_PATH, UNMATCHED], slot)

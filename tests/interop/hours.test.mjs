@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { exceptionsSoon, openState, weekOf } from "./explorer/hours.js";
 
 process.env.TZ = "America/Vancouver"; // which must not matter
+globalThis.navigator ??= { language: "en-CA" }; // which Node has since 21
+const { exceptionsSoon, openState, weekOf } = await import("./explorer/hours.js");
 
 const hours = (week, exceptions = [], timezone = "Europe/Berlin") => ({
   timezone,

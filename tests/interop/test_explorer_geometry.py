@@ -361,11 +361,6 @@ def test_places_are_chosen_with_the_keyboard_before_words(visits: Any, service: 
     visit: Visit = visits(service.address)
     answer = {"data": [{**PLACE, "latitude": 43.65, "longitude": -79.38, "stores": 120}], "suggestion": None}
 
-    def page(route: Any) -> None:
-        html = route.fetch().text()
-        route.fulfill(body=re.sub(r'data-paths="', 'data-paths="/places ', html), content_type="text/html")
-
-    visit.page.route(f"{service.address}/explorer", page)
     visit.page.route("**/places?**", lambda route: route.fulfill(json=answer))
     visit.open("/explorer").wait("122 stores found")
     search = visit.page.get_by_role("combobox", name="Search stores")

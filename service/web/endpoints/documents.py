@@ -140,20 +140,19 @@ _FILES: Final = f"{EXPLORER_PATH}/{{file}}"
 _LEAFLET: Final = ("leaflet.css", "leaflet.js")
 
 
-def explorer_routes(operations: Iterable[Operation], settings: Settings) -> tuple[Route, ...]:
-    """Return the routes of the page, which uses some operations, and its files; none if it is not served."""
+def explorer_routes(settings: Settings) -> tuple[Route, ...]:
+    """Return the routes of the page and its files; none if it is not served."""
     if settings.no_explorer:
         return ()
     key, images = "" if settings.no_auth else "needed", tuple(map(image_origin, settings.image_origin))
-    paths = " ".join(each.path for each in operations if not each.segment)
-    return _routes(key, settings.tiles, settings.tiles_attribution, images, paths)
+    return _routes(key, settings.tiles, settings.tiles_attribution, images)
 
 
 @cache  # the files do not change, and their digests take long
-def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...], paths: str) -> tuple[Route, ...]:
+def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...]) -> tuple[Route, ...]:
     headers, folder = _headers(tiles, images), resources.files("service.web") / "explorer"
     files = {file.name: file for file in folder.iterdir()} | {name: _VENDORED / "leaflet" / name for name in _LEAFLET}
-    known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images), "PATHS": paths}
+    known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images)}
     page = _filled(files.pop(_PAGE).read_text("utf-8"), **known)
     return (
         document_route(EXPLORER_PATH, page.encode(), HTML, headers),

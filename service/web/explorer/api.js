@@ -22,10 +22,9 @@ export class ApiError extends Error {
 
 /** Sends requests. Events: `waiting` with status and seconds in `detail`, `answered`, `version`. */
 export class Api extends EventTarget {
-  /** @param {() => string} key returns the key, empty if there is none @param {string[]} paths those that the service has */
-  constructor(key, paths) {
+  /** @param {() => string} key returns the key, empty if there is none */
+  constructor(key) {
     super();
-    this.paths = paths;
     this.key = key;
     /** The version of the data of the latest answer. */
     this.version = "";

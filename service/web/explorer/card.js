@@ -1,11 +1,10 @@
 // The card of one store: what a visitor wants to know first, then what the data has besides.
 
-import { addressLines, directionsUrl, pointOf } from "./address.js";
 import { ApiError } from "./api.js";
 import { valueOf } from "./attributes.js";
 import { copy, element } from "./dom.js";
 import { TEXT, fieldLabel, formatDistance } from "./strings.js";
-import { attributeNode, callUrl, formatValue, siteLink, statusBadge } from "./values.js";
+import { addressLines, attributeNode, callUrl, directionsUrl, formatValue, pointOf, siteLink, statusBadge } from "./values.js";
 
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
 // What the card shows above the details.
@@ -168,7 +167,7 @@ export class Card {
     const attribute = this.attributes.find(({ kind }) => kind === "hours");
     const hours = attribute && valueOf(store, attribute.name);
     if (!hours || store.is_open === false) return;
-    const { openingParts } = await import("./opening.js");
+    const { openingParts } = await import("./hours.js");
     const parts = openingParts(hours, new Date());
     if (store !== this.store || parts === null) return;
     this.status.replaceChildren(parts.badge);

@@ -5,7 +5,10 @@ const LEFTS = [-180, 0];
 /** A map that begins at 0° shows stores in less than this share of the other's width. */
 const MUCH_NARROWER = 0.75;
 
-/** @typedef {[number, number, number, number]} Box west, south, east, north, in the longitudes of the map */
+/**
+ * @typedef {[number, number]} Point latitude and longitude
+ * @typedef {[number, number, number, number]} Box west, south, east, north
+ */
 
 export class Frame {
   constructor() {
@@ -21,6 +24,16 @@ export class Frame {
   /** @param {number} longitude @returns {number} where the map has it */
   in(longitude) {
     return longitude < this.west ? longitude + WORLD : longitude;
+  }
+
+  /** @param {Point} point @returns {Point} where the map draws it */
+  placed([latitude, longitude]) {
+    return [latitude, this.in(longitude)];
+  }
+
+  /** @param {Box} box that of a query @returns {[Point, Point]} where the map draws its south-west and its north-east */
+  corners([west, south, east, north]) {
+    return [[south, this.in(west)], [north, east < west ? this.in(east) : east]];
   }
 
   /** @param {number[]} longitudes @returns {number} the left edge with which places are close together */

@@ -1,4 +1,8 @@
-// Opening hours as pages show them, worked out from what a store has, in its own time: the next days, exceptions, whether it is open.
+// Opening hours as pages show them, worked out from what a store has, in its own time: the next days, exceptions, whether it is
+// open; and in words. Loaded where stores have hours.
+
+import { element } from "./dom.js";
+import { TEXT, formatDate, formatTime, formatWeekday } from "./strings.js";
 
 /**
  * @typedef {"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday"} Day
@@ -21,6 +25,8 @@ const FIRST_WEEKDAY = 3; // 1970 began on a Thursday
 const WEEK = 7; // days
 const SOON = 14;
 const AHEAD = 366; // days in which a store that is closed may open
+const TOMORROW = 1;
+const SAME_WEEK = 6;
 
 /**
  * Return the next seven dates of a store, today first, with the intervals that begin on each.
@@ -124,3 +130,57 @@ const minutesOf = (/** @type {string} */ time) => Number(time.slice(0, 2)) * 60 
 const timeOf = (/** @type {number} */ clock) => new Date(clock * 60_000).toISOString().slice(11, 16);
 /** A whole date is written as it is served. @param {number} begins @param {number} ends */
 const closingOf = (begins, ends) => (ends - begins === DAY && begins % DAY === 0 ? "23:59" : timeOf(ends));
+
+/** @param {Change} change @returns {string} when it is, as short as can be */
+function when({ date, time, daysAhead }) {
+  if (daysAhead === 0) return formatTime(time);
+  const day = daysAhead === TOMORROW ? TEXT.tomorrow : daysAhead <= SAME_WEEK ? formatWeekday(date) : formatDate(date);
+  return `${day} ${formatTime(time)}`;
+}
+
+/** @param {OpeningHours} hours @param {Date} now @returns {{isOpen: boolean, text: string}} */
+export function openWords(hours, now) {
+  const { isOpen, change } = openState(hours, now);
+  if (isOpen) return { isOpen, text: change ? TEXT.openUntil(when(change)) : TEXT.open };
+  return { isOpen, text: change ? TEXT.opens(when(change)) : TEXT.closed };
+}
+
+/** @param {{opens: string, closes: string}[]} intervals of a day @returns {string} */
+function intervalsText(intervals) {
+  if (!intervals.length) return TEXT.closed;
+  return intervals
+    .map(({ opens, closes }) => (opens === "00:00" && closes === "23:59" ? TEXT.allDay : `${formatTime(opens)}–${formatTime(closes)}`))
+    .join(", ");
+}
+
+/**
+ * Return whether a store is open, and its hours of the next days.
+ * @param {OpeningHours} hours
+ * @param {Date} now
+ * @returns {{badge: HTMLElement, week: HTMLElement} | null} null if the browser does not know the time zone
+ */
+export function openingParts(hours, now) {
+  try {
+    const { isOpen, text } = openWords(hours, now);
+    const week = weekOf(hours, now);
+    const rows = week.flatMap(({ date, intervals }) => [element("dt", {}, formatWeekday(date)), element("dd", {}, intervalsText(intervals))]);
+    const exceptions = exceptionsSoon(hours, now).flatMap(({ first, last, title, intervals }) => [
+      element("dt", {}, first === last ? formatDate(first) : `${formatDate(first)}–${formatDate(last)}`, title ? ` ${title}` : null),
+      element("dd", {}, intervalsText(intervals)),
+    ]);
+    return {
+      badge: element("span", { class: `badge ${isOpen ? "open" : "closed"}` }, text),
+      week: element(
+        "details",
+        { class: "details" },
+        element("summary", {}, TEXT.today(intervalsText(week[0].intervals))),
+        element("dl", {}, ...rows),
+        exceptions.length ? element("h3", {}, TEXT.exceptions) : null,
+        exceptions.length ? element("dl", {}, ...exceptions) : null,
+      ),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -1,9 +1,10 @@
-// The map: where it looks, and what it asks the service for. Marks and ground are modules of their own.
+// The map: where it looks, and what is drawn on it.
 
 import { ApiError } from "./api.js";
 import { BaseMap, addTiles } from "./base.js";
 import { colour, element } from "./dom.js";
 import { Frame } from "./frame.js";
+import { Locations } from "./locations.js";
 import { Marks } from "./marks.js";
 import { IN_MILES, TEXT } from "./strings.js";
 
@@ -13,16 +14,7 @@ const TOWN_ZOOM = 11;
 const NAMES_ZOOM = 5;
 /** From this zoom on these are the towns nearest to the middle, else the largest. */
 const NEAR_ZOOM = 8;
-const MOST_POINTS = 1000;
-const NEAREST = 10;
-const MOST_TOWNS = "50";
-/** With more stores, where they are is looked up in a coarser grid first, */
-const MANY = 2000;
-/** which is too coarse to show all of them if it has fewer cells. */
-const FEW_CELLS = 16;
 const EDGE = 85;
-// What a request for clusters does not take.
-const OF_THE_LIST = ["near", "radius", "bbox", "sort_by", "sort_order", "fields", "limit", "page_num", "facets", "zoom"];
 
 /**
  * @typedef {import("./api.js").Api} Api
@@ -41,11 +33,9 @@ export class StoreMap {
    */
   constructor(L, root, api, tiles, actions) {
     this.L = L;
-    this.api = api;
+    this.locations = new Locations(api);
     this.actions = actions;
     this.abort = new AbortController();
-    this.query = new URLSearchParams();
-    this.total = 0;
     this.frame = new Frame();
     this.ownArea = "";
     this.picking = false;
@@ -90,8 +80,8 @@ export class StoreMap {
    * @param {boolean} fit whether the map moves to them
    */
   async show(query, total, fit) {
-    this.query = query;
-    this.total = total;
+    this.locations.query = query;
+    this.locations.total = total;
     this.abort.abort();
     this.abort = new AbortController();
     const { signal } = this.abort;
@@ -111,7 +101,7 @@ export class StoreMap {
   select(point, { fly = false, below = 0 } = {}) {
     this.chosen.clearLayers();
     if (point === null) return;
-    const place = this.#placed(point);
+    const place = this.frame.placed(point);
     const icon = this.L.divIcon({ className: "pin", iconSize: [26, 26], iconAnchor: [13, 31], html: element("span") });
     this.chosen.addLayer(this.L.marker(place, { icon, keyboard: false, interactive: false, zIndexOffset: 10_000 }));
     const { x: width, y: height } = this.map.getSize();
@@ -131,7 +121,7 @@ export class StoreMap {
     this.pointed.clearLayers();
     if (point === null) return;
     const ring = { radius: 12, weight: 3, color: colour("--closed"), fill: false, interactive: false };
-    this.pointed.addLayer(this.L.circleMarker(this.#placed(point), ring));
+    this.pointed.addLayer(this.L.circleMarker(this.frame.placed(point), ring));
   }
 
   /** Let the next click choose a point. */
@@ -150,11 +140,6 @@ export class StoreMap {
     const box = this.map.getBounds();
     this.ownArea = this.frame.box([box.getWest(), Math.max(box.getSouth(), -90), box.getEast(), Math.min(box.getNorth(), 90)], 4);
     return this.ownArea;
-  }
-
-  /** @param {Point} point @returns {Point} where the map draws it */
-  #placed([latitude, longitude]) {
-    return [latitude, this.frame.in(longitude)];
   }
 
   /** @param {() => Promise<unknown>} work */
@@ -188,7 +173,7 @@ export class StoreMap {
   #resized() {
     const before = this.map.getSize();
     this.#fitting(() => this.map.invalidateSize({ animate: false, pan: false }), this.mover);
-    if (before.x === 0 && this.map.getSize().x > 0) this.show(this.query, this.total, true);
+    if (before.x === 0 && this.map.getSize().x > 0) this.show(this.locations.query, this.locations.total, true);
   }
 
   /** @param {any} place */
@@ -210,22 +195,19 @@ export class StoreMap {
   /** @param {AbortSignal} signal */
   async #fit(signal) {
     if (this.map.getSize().x === 0) return;
-    const { L, map, frame } = this;
-    const box = this.query.get("bbox")?.split(",").map(Number);
-    const near = /** @type {Point | undefined} */ (this.query.get("near")?.split(",").map(Number));
-    const radius = Number(this.query.get("radius"));
+    const { L, map, frame, locations } = this;
+    const { box, near, radius } = locations.area;
     if (box) {
       this.#turn(box[2] < box[0] ? 0 : -180);
-      const [[west, south], [east, north]] = [[frame.in(box[0]), box[1]], [box[2] < box[0] ? frame.in(box[2]) : box[2], box[3]]];
-      return this.#fitting(() => map.fitBounds([[south, west], [north, east]], { animate: false }));
+      return this.#fitting(() => map.fitBounds(frame.corners(box), { animate: false }));
     }
-    const points = near ? [near, ...(radius ? [] : await this.#nearest(signal))] : await this.#points(signal);
+    const points = near ? [near, ...(radius ? [] : await locations.nearest(signal))] : await locations.all(signal);
     if (!points.length) return;
     this.#turn(frame.narrowest(points.map(([, longitude]) => longitude)));
-    const bounds = near && radius ? L.latLng(this.#placed(near)).toBounds(2 * radius) : L.latLngBounds(points.map((each) => this.#placed(each)));
+    const bounds = near && radius ? L.latLng(frame.placed(near)).toBounds(2 * radius) : L.latLngBounds(points.map((each) => frame.placed(each)));
     const isPoint = bounds.getNorthEast().distanceTo(bounds.getSouthWest()) < 2000;
     this.#fitting(() => {
-      if (isPoint && !near) map.setView(bounds.getCenter(), this.total === 1 ? TOWN_ZOOM + 2 : TOWN_ZOOM, { animate: false });
+      if (isPoint && !near) map.setView(bounds.getCenter(), locations.total === 1 ? TOWN_ZOOM + 2 : TOWN_ZOOM, { animate: false });
       else map.fitBounds(bounds.pad(0.03), { animate: false, padding: [30, 30], maxZoom: TOWN_ZOOM + 4 });
     });
   }
@@ -238,79 +220,29 @@ export class StoreMap {
     this.base?.redraw(west);
   }
 
-  /** @param {AbortSignal} signal @returns {Promise<Point[]>} where stores are, roughly if they are many */
-  async #points(signal) {
-    const coarse = this.total > MANY ? await this.#clusters("3", signal) : [];
-    return coarse.length < FEW_CELLS ? this.#clusters("6", signal) : coarse;
-  }
-
-  /** @param {string} zoom @param {AbortSignal} signal @returns {Promise<Point[]>} of all clusters */
-  async #clusters(zoom, signal) {
-    const world = this.#conditions();
-    world.set("bbox", `-180,-${EDGE},180,${EDGE}`);
-    world.set("zoom", zoom);
-    const { body } = await this.api.get("clusters", world, signal);
-    return body.features.map((/** @type {any} */ each) => [...each.geometry.coordinates].reverse());
-  }
-
-  /** @param {AbortSignal} signal @returns {Promise<Point[]>} */
-  async #nearest(signal) {
-    const query = new URLSearchParams(this.query);
-    for (const [name, value] of Object.entries({ limit: String(NEAREST), fields: "latitude,longitude" })) query.set(name, value);
-    const { body } = await this.api.get("stores", query, signal);
-    const places = body.data.filter((/** @type {any} */ { latitude, longitude }) => latitude && longitude);
-    return places.map((/** @type {any} */ { latitude, longitude }) => [Number(latitude), Number(longitude)]);
-  }
-
-  /** @returns {URLSearchParams} what a request for clusters takes of the query */
-  #conditions() {
-    const query = new URLSearchParams(this.query);
-    for (const name of OF_THE_LIST) query.delete(name);
-    return query;
-  }
-
   /** @param {AbortSignal} signal */
   async #load(signal) {
     if (this.map.getSize().x === 0) return;
     this.#addTowns(signal);
-    if (this.query.get("radius") && this.query.get("near")) return this.#loadPoints(signal);
+    const { locations } = this;
+    if (locations.hasCircle) {
+      const { features, isCut } = await locations.inCircle(signal);
+      this.#drawMarks(features);
+      if (isCut) this.actions.say(TEXT.nearestOnly(features.length));
+      return;
+    }
     const shown = this.map.getBounds();
-    const box = this.frame.within([shown.getWest(), shown.getSouth(), shown.getEast(), shown.getNorth()], this.query.get("bbox"));
+    const box = this.frame.within([shown.getWest(), shown.getSouth(), shown.getEast(), shown.getNorth()], locations.query.get("bbox"));
     if (box === null) return this.marks.clear();
-    const query = this.#conditions();
-    query.set("bbox", this.frame.box(box, 5));
-    query.set("zoom", String(Math.floor(this.map.getZoom())));
-    const { body } = await this.api.get("clusters", query, signal);
-    this.#drawMarks(body.features);
+    this.#drawMarks(await locations.clusters(this.frame.box(box, 5), this.map.getZoom(), signal));
   }
 
-  /** Clusters know no circle: the nearest stores are shown one by one. @param {AbortSignal} signal */
-  async #loadPoints(signal) {
-    const query = new URLSearchParams(this.query);
-    for (const name of ["sort_by", "sort_order", "page_num", "facets"]) query.delete(name);
-    query.set("fields", "store_id,name,address_1,is_open,latitude,longitude");
-    query.set("limit", String(MOST_POINTS));
-    const { body } = await this.api.get("stores", query, signal);
-    this.#drawMarks(
-      body.data.map((/** @type {any} */ store) => ({
-        geometry: { coordinates: [Number(store.longitude), Number(store.latitude)] },
-        properties: { ...store, count: 1 },
-      })),
-    );
-    if (body.total_count > MOST_POINTS) this.actions.say(TEXT.nearestOnly(MOST_POINTS));
-  }
-
-  /** @param {AbortSignal} signal write the names of towns, if the service knows places */
+  /** @param {AbortSignal} signal write the names of towns */
   async #addTowns(signal) {
-    if (!this.base || !this.api.paths.includes("/places") || this.map.getZoom() < NAMES_ZOOM) return;
-    const query = new URLSearchParams({ q: "-", limit: MOST_TOWNS });
-    for (const country of this.query.getAll("country")) query.append("country", country);
-    const { lat, lng } = this.map.getCenter().wrap();
-    if (this.map.getZoom() >= NEAR_ZOOM) query.set("near", `${lat.toFixed(2)},${lng.toFixed(2)}`);
+    const zoom = this.map.getZoom();
+    if (!this.base || zoom < NAMES_ZOOM) return;
     try {
-      const { body } = await this.api.get("places", query, signal);
-      const towns = body.data.filter((/** @type {any} */ { kind }) => kind === "city");
-      towns.sort((/** @type {any} */ one, /** @type {any} */ other) => other.stores - one.stores);
+      const towns = await this.locations.towns(zoom >= NEAR_ZOOM ? this.map.getCenter().wrap() : null, signal);
       this.base.names.setTowns(
         towns.map((/** @type {any} */ { name, latitude, longitude }) => ({ kind: "town", text: name, latitude, longitude, zoom: NAMES_ZOOM })),
       );
@@ -329,18 +261,13 @@ export class StoreMap {
     const { L, frame } = this;
     this.view.clearLayers();
     const line = { color: colour("--mark"), weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
-    const near = /** @type {Point | undefined} */ (this.query.get("near")?.split(",").map(Number));
-    const radius = Number(this.query.get("radius"));
-    const box = this.query.get("bbox")?.split(",").map(Number);
+    const { box, near, radius } = this.locations.area;
     if (near) {
       const dot = { radius: 5, weight: 3, color: colour("--mark"), fillColor: colour("--map-edge"), fillOpacity: 1, interactive: false };
-      if (radius > 0) this.view.addLayer(L.circle(this.#placed(near), { ...line, radius }));
-      this.view.addLayer(L.circleMarker(this.#placed(near), dot));
+      if (radius > 0) this.view.addLayer(L.circle(frame.placed(near), { ...line, radius }));
+      this.view.addLayer(L.circleMarker(frame.placed(near), dot));
     }
-    if (box) {
-      const east = box[2] < box[0] ? frame.in(box[2]) : box[2];
-      this.view.addLayer(L.rectangle([[box[1], frame.in(box[0])], [box[3], east]], { ...line, fill: false }));
-    }
+    if (box) this.view.addLayer(L.rectangle(frame.corners(box), { ...line, fill: false }));
   }
 
   #restyle() {

@@ -1,23 +1,21 @@
 // The page: it connects the address, the requests and what is seen.
 
-import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
-import { pointOf } from "./address.js";
+import { storedKey } from "../docs/key.js";
 import { Api, ApiError } from "./api.js";
-import { attributesOf } from "./attributes.js";
 import { Card } from "./card.js";
-import { byId, closeMenus, element, say, watchMenus } from "./dom.js";
+import { Dataset } from "./dataset.js";
+import { byId, closeMenus, say, watchMenus } from "./dom.js";
 import { Filters } from "./filters.js";
 import { List } from "./list.js";
 import { Place, locate, note } from "./place.js";
-import { showEmpty, showProblem } from "./problems.js";
+import { listenForKeys, showEmpty, showProblem } from "./problems.js";
 import { Results } from "./results.js";
 import { Search } from "./search.js";
 import { State } from "./state.js";
-import { TEXT, formatDay, formatMoment, setLabels } from "./strings.js";
-import { TakeAway } from "./takeaway.js";
+import { TEXT } from "./strings.js";
+import { pointOf } from "./values.js";
 
 const OFFLINE_MILLISECONDS = 3000;
-const LOOK_MILLISECONDS = 60_000;
 
 const settings = document.body.dataset;
 const needsKey = settings.key === "needed";
@@ -30,7 +28,7 @@ for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
 byId("q").placeholder = TEXT.searchHint;
 
 const state = new State();
-const api = new Api(storedKey, (settings.paths ?? "").split(" "));
+const api = new Api(storedKey);
 const results = new Results(api, state);
 const companyName = (/** @type {string} */ id) => results.companyName(id);
 const goNear = (/** @type {string} */ near) => {
@@ -97,22 +95,19 @@ const place = new Place(api, { url: settings.tiles ?? "", attribution: settings.
   },
   onError: (error) => show(error),
 });
-const takeAway = new TakeAway(
-  /** @type {HTMLElement} */ (byId("take-away").querySelector(".panel")),
-  api,
-  () => state.selection,
-  needsKey,
-);
+const dataset = new Dataset(api, results, {
+  onWhole: showWhole,
+  onAttributes: (attributes) => {
+    for (const part of [filters, list, card]) part.setAttributes(attributes);
+  },
+  onReload: refresh,
+});
 
 /** The timer of another attempt. */
 let again = 0;
-/** The version of the numbers at the foot, and how many stores it has. */
-let stated = "";
-/** @type {number | null} */
-let whole = null;
-/** The attributes of the stores, as JSON to compare. */
-let declared = "[]";
 let total = 0;
+/** What saves the stores as a file. @type {import("./takeaway.js").TakeAway | undefined} */
+let takeAway;
 /** Whether the map goes to the store that is opened next. */
 let fly = true;
 
@@ -129,7 +124,7 @@ async function refresh() {
     total = body.total_count;
     show(null);
     showPage(body);
-    await Promise.all([place.show(state.selection, total), addCounts(signal), addNames(body, signal), stateData(modified)]);
+    await Promise.all([place.show(state.selection, total), addCounts(signal), addNames(body, signal), dataset.show(modified)]);
   } catch (error) {
     if (signal.aborted) return;
     show(error);
@@ -149,13 +144,13 @@ function showPage(body) {
   document.title = `${TEXT.stores(total)} · Store Directory`;
   filters.show(body.facets ?? {}, total);
   search.refresh();
-  takeAway.show(total);
-  byId("newer").hidden = true;
+  takeAway?.show(total);
   showWhole();
 }
 
 /** Show what depends on how many stores there are at all. */
 function showWhole() {
+  const { whole } = dataset;
   document.body.classList.toggle("single", whole !== null && whole <= 1);
   if (list.page?.data.length === 0) showEmpty(byId("empty"), { total, whole }, state, search);
   else byId("empty").hidden = true;
@@ -171,34 +166,6 @@ async function addNames(page, signal) {
   if (!(await results.addNames(page, signal))) return;
   list.refresh();
   filters.show(filters.facets);
-}
-
-/** Say how much data there is, and of when. @param {Date | null} modified */
-async function stateData(modified) {
-  const { version } = results;
-  if (stated === version) return;
-  stated = version;
-  const { stores, companies, hasAttributes } = await results.whole();
-  whole = stores;
-  showWhole();
-  const facts = [TEXT.stores(stores), TEXT.companies(companies)].map((text) => element("span", {}, text));
-  if (modified) facts.push(element("span", { title: formatMoment(modified) }, TEXT.age(formatDay(modified))));
-  byId("state").replaceChildren(...facts, element("span", { class: "version" }, TEXT.version(version)));
-  await showAttributes(hasAttributes);
-}
-
-/** Show the attributes of the stores, without which the page works, too. @param {boolean} has whether there are any */
-async function showAttributes(has) {
-  let attributes;
-  try {
-    attributes = has ? attributesOf((await api.get("openapi.json")).body) : [];
-  } catch {
-    return;
-  }
-  if (JSON.stringify(attributes) === declared) return;
-  declared = JSON.stringify(attributes);
-  setLabels(attributes);
-  for (const part of [filters, list, card]) part.setAttributes(attributes);
 }
 
 /** @param {string} id @param {{fly?: boolean}} how open the card of a store; whether the map goes there */
@@ -235,18 +202,17 @@ async function showCard() {
 
 /** @param {unknown} error show why there are no rows; null if there are */
 function show(error) {
-  if (error instanceof ApiError && error.kind === "invalid") filters.showInvalid(error.items);
-  const kind = showProblem(error, state, refresh);
-  byId("key-menu").hidden = !needsKey || !storedKey() || kind === "key";
-  if (!kind) {
-    byId("key-where").textContent = isRemembered() ? TEXT.keyKept : TEXT.keyOfTab;
-    filters.showInvalid([]);
-  }
-  if (kind !== "key") return;
-  byId("key-error").textContent = storedKey() ? TEXT.keyWrong : "";
-  byId("key-error").hidden = !storedKey();
-  forgetKey();
-  byId("key").focus();
+  showProblem(error, state, refresh);
+  filters.showInvalid(error instanceof ApiError && error.kind === "invalid" ? error.items : []);
+}
+
+/** Load what is in the menu of files, when it is opened. */
+async function openTakeAway() {
+  const menu = byId("take-away");
+  if (!menu.open) return;
+  const { TakeAway } = await import("./takeaway.js");
+  takeAway ??= new TakeAway(menu.querySelector(".panel"), api, () => state.selection, needsKey);
+  takeAway.show(total);
 }
 
 /** @param {string} tab on a phone, show the list or the map @param {boolean} [write] */
@@ -257,18 +223,7 @@ function showTab(tab, write = true) {
   if (tab === "map" && place.map === null && total) place.show(state.selection, total);
 }
 
-/** Look whether newer data is served. */
-async function look() {
-  if (document.hidden || !results.version) return;
-  try {
-    await api.get("stores", { limit: "1", fields: "store_id" });
-  } catch {
-    // The next request of the person says why.
-  }
-}
-
 function listenToService() {
-  api.addEventListener("version", () => (byId("newer").hidden = results.version === "" || api.version === results.version));
   api.addEventListener("answered", () => (byId("waiting").hidden = true));
   api.addEventListener("waiting", (event) => {
     const { status, seconds } = /** @type {CustomEvent} */ (event).detail;
@@ -277,26 +232,10 @@ function listenToService() {
     list.showSkeleton();
   });
   addEventListener("online", refresh);
-  document.addEventListener("visibilitychange", look);
-  setInterval(look, LOOK_MILLISECONDS);
 }
 
 function listenToPerson() {
-  byId("key-form").addEventListener("submit", (/** @type {Event} */ event) => {
-    event.preventDefault();
-    storeKey(byId("key").value.trim(), byId("key-remember").checked);
-    byId("key").value = "";
-    start();
-  });
-  byId("key-forget").addEventListener("click", () => {
-    forgetKey();
-    closeMenus();
-    refresh();
-  });
-  byId("newer").querySelector("button").addEventListener("click", () => {
-    results.names.clear();
-    refresh();
-  });
+  byId("take-away").addEventListener("toggle", () => openTakeAway().catch(() => show(new ApiError("offline"))));
   byId("area").addEventListener("click", () => place.map && state.set({ bbox: place.map.area(), near: "" }));
   for (const name of ["list", "map"]) byId(`tab-${name}`).addEventListener("click", () => showTab(name));
   byId("tabs").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -330,4 +269,5 @@ state.addEventListener("view", showCard);
 state.addEventListener("key", start);
 listenToService();
 listenToPerson();
+listenForKeys(start, refresh);
 start();

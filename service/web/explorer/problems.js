@@ -1,8 +1,9 @@
 // What is shown in place of rows: why there are none, and what can be done.
 
+import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
 import { ApiError } from "./api.js";
 import { meant } from "./chips.js";
-import { byId, element, say } from "./dom.js";
+import { byId, closeMenus, element, say } from "./dom.js";
 import { placeName } from "./search.js";
 import { TEXT, fieldLabel } from "./strings.js";
 
@@ -19,7 +20,6 @@ const button = (label, onclick) => element("button", { type: "button", onclick }
  * @param {unknown} error null if there are rows
  * @param {State} state
  * @param {() => void} retry
- * @returns {string} the kind of the problem, empty if there is none
  */
 export function showProblem(error, state, retry) {
   const kind = error instanceof ApiError ? error.kind : error === null ? "" : "failed";
@@ -33,7 +33,32 @@ export function showProblem(error, state, retry) {
   if (isOver) for (const id of ["rows", "pager", "empty"]) byId(id).hidden = true;
   if (isOver) say(byId("total"), "");
   if (kind && kind !== "key") byId("problem").replaceChildren(...described(/** @type {ApiError} */ (error), state, retry));
-  return kind;
+  byId("key-menu").hidden = document.body.dataset.key !== "needed" || !storedKey() || kind === "key";
+  if (!kind) byId("key-where").textContent = isRemembered() ? TEXT.keyKept : TEXT.keyOfTab;
+  if (kind === "key") askForKey();
+}
+
+/** Ask for a key, and say so if the last one is wrong. */
+function askForKey() {
+  byId("key-error").textContent = storedKey() ? TEXT.keyWrong : "";
+  byId("key-error").hidden = !storedKey();
+  forgetKey();
+  byId("key").focus();
+}
+
+/** @param {() => void} start with a new key @param {() => void} refresh without the old one */
+export function listenForKeys(start, refresh) {
+  byId("key-form").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    storeKey(byId("key").value.trim(), byId("key-remember").checked);
+    byId("key").value = "";
+    start();
+  });
+  byId("key-forget").addEventListener("click", () => {
+    forgetKey();
+    closeMenus();
+    refresh();
+  });
 }
 
 /** @param {ApiError} error @param {State} state @param {() => void} retry @returns {HTMLElement[]} an error in words, with what to do */

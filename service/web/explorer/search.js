@@ -4,7 +4,6 @@ import { element, say } from "./dom.js";
 import { TEXT, countryName, formatNumber } from "./strings.js";
 
 const TYPING_MILLISECONDS = 150;
-const PLACES = "/places";
 const LEAST = 2; // characters for which places are looked up
 const MOST_PLACES = "5";
 
@@ -119,7 +118,7 @@ export class Search {
   async #ask(words) {
     this.abort.abort();
     this.abort = new AbortController();
-    if (!this.api.paths.includes(PLACES) || [...words.trim()].length < LEAST) return null;
+    if ([...words.trim()].length < LEAST) return null;
     const near = this.state.get("near");
     try {
       return (await this.api.get("places", { q: words, limit: MOST_PLACES, ...(near && { near }) }, this.abort.signal)).body;

@@ -20,10 +20,10 @@ POLICY = (
 )
 MODULES = [name for name in NAMES if name.endswith(".js")]
 # The modules of the map, which is loaded after the first rows.
-OF_THE_MAP = {"base.js", "frame.js", "map.js", "marks.js", "names.js"}
-OF_HOURS = {"hours.js", "opening.js"}
-# What the first view loads, beside the data; the names on the map come with it.
-LATER = ("provinces.json", "names.json", "hours.js", "opening.js")  # hours, if the stores have some
+OF_THE_MAP = {"base.js", "frame.js", "locations.js", "map.js", "marks.js", "names.js"}
+ON_DEMAND = {"hours.js", "takeaway.js"}
+# What the first view does not wait for; the names on the map come with it.
+LATER = ("provinces.json", "names.json", *ON_DEMAND)
 FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith(LATER))]
 MOST_BYTES = 130_000
 MOST_BYTES_OF_NAMES = 60_000
@@ -89,7 +89,7 @@ async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> N
     for path in loaded:
         assert "//" not in path
         assert (await client.get(f"/{path}")).status == 200
-    assert set(loaded) >= {f"explorer/{name}" for name in MODULES if name not in OF_THE_MAP | OF_HOURS}
+    assert set(loaded) >= {f"explorer/{name}" for name in MODULES if name not in OF_THE_MAP | ON_DEMAND}
 
 
 @pytest.mark.parametrize("name", MODULES)
