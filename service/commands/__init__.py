@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from service import __version__
+from service import INTERFACE_VERSION, __version__
 from service.access.api_key import redacted
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
@@ -53,7 +53,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, commands=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="store-directory")
+@click.version_option(f"{__version__}, interface {INTERFACE_VERSION}", prog_name="store-directory")
 def main() -> None:
     """Serve a directory of retail stores and the companies that own them.
 

@@ -9,6 +9,7 @@ import msgspec
 import orjson
 from msgspec import UNSET
 
+from service import INTERFACE_VERSION
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.envelope import FacetValue
 from service.model.errors import (
@@ -37,9 +38,6 @@ from service.model.operation import (
     Operation,
 )
 from service.model.parameters import PAGE_NUM
-
-# The version of the interface, `info.version` of the document.
-INTERFACE_VERSION: Final = "0.1.0"
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _SCHEME: Final = "APIKeyHeader"

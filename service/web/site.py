@@ -62,7 +62,7 @@ def make_site(
     def openapi(schema: Schema) -> bytes:
         return openapi_document(operations(schema), schema)
 
-    documents = document_routes(data, openapi, has_explorer=not settings.no_explorer)
+    documents = document_routes(data, openapi, settings)
     plain = operations(NO_ATTRIBUTES)
     public = (*records, *documents, *explorer_routes(settings), start_route(plain, settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import orjson
 import pytest
 
-from service import __version__
+from service import INTERFACE_VERSION, __version__
 from service.baking.layout import FORMAT
 from service.commands.options import SETTINGS
 from service.settings import SECTIONS
@@ -296,7 +296,7 @@ def test_a_package_named_service_in_the_working_directory_is_not_imported(data: 
 
 
 def test_version_and_help_list_each_setting_once_under_its_group() -> None:
-    assert "store-directory" in usage("--version").stdout
+    assert usage("--version").stdout == f"store-directory, version {__version__}, interface {INTERFACE_VERSION}\n"
     groups = re.split(r"^(\w+):\n", usage("serve", "--help").stdout, flags=re.MULTILINE)
     assert "STORE_DIRECTORY_PORT" in groups[0]
     listed = {

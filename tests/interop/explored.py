@@ -5,14 +5,17 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-from tests.interop.software import found
+from tests.interop.software import TOOLS, found
 
 # Root's own may not run in Chromium's sandbox.
 _OPTIONS: Final = ("--no-sandbox",)
 DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
 PHONE: Final[ViewportSize] = {"width": 375, "height": 740}
+
+_AXE: Final = TOOLS / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @contextmanager
@@ -76,3 +79,13 @@ class Visit:
     def _requested(self, url: str) -> None:
         if not url.startswith(self._reachable):
             self.errors.append(f"a request to {url}")
+
+
+def serious_violations(page: Page, part: str = "html") -> list[tuple[str, list[str]]]:
+    """Return the rules that axe finds violated seriously in a part of a page, with the elements."""
+    if not _AXE.exists():
+        pytest.fail("there is no axe-core: run `make interop`, which installs it", pytrace=False)
+    page.evaluate(_AXE.read_text())
+    violations = page.evaluate("(part) => axe.run(part).then(({violations}) => violations)", part)
+    serious = [each for each in violations if each["impact"] in ("serious", "critical")]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious]

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Route, ViewportSize
 
 from tests.directory import company, store, write_directory
-from tests.interop.explored import DESKTOP, PHONE, Visit
+from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
 from tests.interop.software import found, running
 from tests.program import Running, eventually, run, serving
 
@@ -32,7 +32,6 @@ STORES += [
     store("tokyo", name="東京駅前店", city="千代田区", country="JP", latitude="35.68", longitude="139.76"),
 ]
 COMPANIES = [company("acme", name="Acme Ltd", domain="acme.example"), company("evil", name=EVIL, domain=EVIL)]
-AXE = Path(__file__).parents[2] / ".interop" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 class Go(Protocol):
@@ -448,25 +447,6 @@ def test_it_works_under_a_path_prefix(visits: Any, service: Running, tmp_path: P
         assert visit.page.url == f"{origin}/shops/docs"
 
 
-def test_the_documentation_has_the_key_of_the_link(go: Go) -> None:
-    visit = go("/docs")
-    visit.page.locator("#operations-directory-list_companies .opblock-summary-control").click()
-    visit.click("button", "Try it out")
-    visit.click("button", "Execute")
-    visit.page.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
-    assert KEY not in visit.page.url
-    assert "limit=10" in visit.page.locator(".request-url pre").inner_text()
-
-
-def test_an_operation_of_the_documentation_fills_at_most_four_screens(go: Go) -> None:
-    visit = go("/docs")
-    visit.page.locator("#operations-directory-list_stores .opblock-summary-control").click()
-    operation = visit.page.locator("#operations-directory-list_stores")
-    operation.locator("table.parameters").first.wait_for()
-    eventually(lambda: operation.locator("tr.response").count() > 1)
-    assert operation.evaluate("each => each.offsetHeight") <= 4 * DESKTOP["height"]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize(
@@ -477,14 +457,9 @@ def test_an_operation_of_the_documentation_fills_at_most_four_screens(go: Go) ->
     ],
 )
 def test_axe_finds_nothing_serious(go: Go, path: str, viewport: ViewportSize, scheme: Any) -> None:
-    if not AXE.exists():
-        pytest.fail("there is no axe-core: run `make interop`, which installs it", pytrace=False)
     visit = go(path, viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     visit.page.wait_for_load_state("networkidle")
-    visit.page.evaluate(AXE.read_text())
-    found_by_axe = visit.page.evaluate("axe.run().then(({violations}) => violations)")
-    serious = [each for each in found_by_axe if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious] == []
+    assert serious_violations(visit.page) == []
 
 
 def test_on_a_phone_the_list_and_the_map_are_tabs(go: Go) -> None:

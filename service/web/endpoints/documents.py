@@ -77,9 +77,10 @@ _NO_ICON: Final = Answer(
 )
 
 
-def document_routes(data: ServedData, openapi: Callable[[Schema], bytes], *, has_explorer: bool) -> tuple[Route, ...]:
+def document_routes(data: ServedData, openapi: Callable[[Schema], bytes], settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
-    return _openapi_route(data, openapi), *_page_routes(_TO_EXPLORER if has_explorer else b"")
+    link = b"" if settings.no_explorer else _TO_EXPLORER
+    return _openapi_route(data, openapi), *_page_routes(link, _key(settings).encode())
 
 
 def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> ResourceRoute:
@@ -106,11 +107,16 @@ def _plan(body: bytes, identity: Identity, headers: HeaderLines) -> Plan:
     return Plan(Representation(identity, common), partial(Answer, (body,)))
 
 
+def _key(settings: Settings) -> str:
+    """Return what pages know of keys: whether one is needed."""
+    return "" if settings.no_auth else "needed"
+
+
 @cache  # the files do not change; the digest of the script takes longer than all other routes
-def _page_routes(link: bytes) -> tuple[Route, ...]:
+def _page_routes(link: bytes, key: bytes) -> tuple[Route, ...]:
     page, swagger_ui = resources.files("service.web.endpoints") / "docs", _VENDORED / "swagger-ui"
     return (
-        _file(HELP_PATH, (page / "page.html").read_bytes().replace(_LINK, link), HTML),
+        _file(HELP_PATH, (page / "page.html").read_bytes().replace(_LINK, link).replace(b"{KEY}", key), HTML),
         _file("/docs/page.js", (page / "page.js").read_bytes(), SCRIPT),
         _file("/docs/key.js", (page / "key.js").read_bytes(), SCRIPT),
         _file("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), STYLE),
@@ -144,8 +150,8 @@ def explorer_routes(settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the page and its files; none if it is not served."""
     if settings.no_explorer:
         return ()
-    key, images = "" if settings.no_auth else "needed", tuple(map(image_origin, settings.image_origin))
-    return _routes(key, settings.tiles, settings.tiles_attribution, images)
+    images = tuple(map(image_origin, settings.image_origin))
+    return _routes(_key(settings), settings.tiles, settings.tiles_attribution, images)
 
 
 @cache  # the files do not change, and their digests take long

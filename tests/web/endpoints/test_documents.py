@@ -20,6 +20,6 @@ async def test_the_page_loads_only_assets_that_the_service_has(client: Client) -
 
 async def test_the_page_shows_the_document_of_this_service(client: Client) -> None:
     script = await (await client.get("/docs/page.js")).text()
-    assert 'new URL("openapi.json", service)' in script
+    assert 'new URL("openapi.json", SERVICE)' in script
     assert "validatorUrl: null" in script
     assert (await (await client.get("/openapi.json")).json())["openapi"] == "3.1.0"
