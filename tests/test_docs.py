@@ -759,7 +759,7 @@ def test_the_packages_in_the_architecture_are_those_that_exist() -> None:
 
 
 def test_every_text_of_the_explorer_in_its_page_exists() -> None:
-    texts = (ROOT / "service/web/explorer/strings.js").read_text("utf-8")
+    texts = "".join((ROOT / "service/web/explorer" / name).read_text("utf-8") for name in ("strings.js", "en.js"))
     quoted = re.findall(r'"([^"\n]+)"', (ROOT / "docs/explorer.md").read_text("utf-8"))
     assert [text for text in quoted if f'"{text}"' not in texts] == []
 

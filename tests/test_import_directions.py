@@ -85,6 +85,7 @@ OPENERS: Final = (
     "service.server.log",
     "service.spool",
     "service.web.endpoints.documents",
+    "service.web.endpoints.embed",
 )
 
 Modules = Mapping[str, ast.Module]

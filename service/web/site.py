@@ -16,6 +16,7 @@ from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.documents import document_routes, explorer_routes, start_route
+from service.web.endpoints.embed import embed_routes
 from service.web.endpoints.locations import cluster_route, place_route
 from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
@@ -64,7 +65,8 @@ def make_site(
 
     documents = document_routes(data, openapi, settings)
     plain = operations(NO_ATTRIBUTES)
-    public = (*records, *documents, *explorer_routes(settings), start_route(plain, settings))
+    pages = (*explorer_routes(settings), *embed_routes(data, settings))
+    public = (*records, *documents, *pages, start_route(plain, settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*labels, METRICS_PATH, UNMATCHED], slot)

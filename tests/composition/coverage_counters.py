@@ -38,6 +38,7 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"304 with filters of attributes{each}" for each in ("", ", ignored")), 0.1),
     "200 with filters of attributes, ignored": 1,
     **dict.fromkeys(("200 with times", "304 with times", "200 with open_at", "304 with open_at"), 0.1),
+    **dict.fromkeys((f"embedded {each}" for each in ("200", "304", "in identity", "in gzip", "in br", "in zstd")), 0.5),
     "documents 200": 0.5,
     "resource /places": 10,
     "documents 304": 0.2,
@@ -114,5 +115,8 @@ def _formats(request: Request, reply: Reply) -> Iterator[str]:
         yield f"file in {reply.coding}"
     if request.target.kind is PathKind.START and reply.status in (200, 307):
         yield "start of a browser" if reply.status == 307 else "start of a client"
+    if request.target.kind is PathKind.EMBED and reply.status in (200, 304):
+        yield f"embedded {reply.status}"
+        yield f"embedded in {reply.coding}"
     if request.method == "GET" and reply.status == 200 and b"numberMatched" in reply.plain[:99]:
         yield f"page of GeoJSON in {reply.coding}"

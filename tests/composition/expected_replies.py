@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -40,6 +41,7 @@ _MAP: Final = "/clusters"
 _VERSION: Final = "X-Dataset-Version"
 _LONG: Final = 1 << 20
 _IGNORED: Final = "X-Ignored-Parameters"
+_EMBEDDED: Final = Path(__file__).parents[2] / "service" / "web" / "embed" / "store-locator.js"
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -102,7 +104,8 @@ class Case(msgspec.Struct, frozen=True):
 def expected_reply(case: Case) -> Expected:
     """Return the reply of the first step that gives one, with the fields that all replies have."""
     answer = next(found for step in ORDER if (found := step(case)) is not None)
-    origin = case.config.allowed_origin(case.request.field("Origin"))
+    is_embedded = case.request.target.kind is PathKind.EMBED
+    origin = "*" if is_embedded else case.config.allowed_origin(case.request.field("Origin"))
     rated = case.config.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
     strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
     common = {
@@ -112,7 +115,7 @@ def expected_reply(case: Case) -> Expected:
         "Preference-Applied": "handling=strict" if strict else None,
         _IGNORED: None,
     }
-    vary = answer.vary | (set() if case.config.origin == "*" else {"origin"})
+    vary = answer.vary | (set() if origin == "*" else {"origin"})
     fields = {**common, **answer.fields}
     return msgspec.structs.replace(answer, fields={**fields, **_connection(case.sent, fields)}, vary=vary)
 
@@ -129,7 +132,7 @@ def _path(case: Case) -> Expected | None:
     target = case.request.target
     if target.kind is PathKind.UNKNOWN:
         return error(404, problem=case.problem, fields={"Link": HELP})
-    if target.kind in (PathKind.RESOURCE, PathKind.START):
+    if target.kind in (PathKind.RESOURCE, PathKind.START, PathKind.EMBED):
         return None
     above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
     return Expected(status=307, fields={**NO_CONTENT, "Location": str(above)})
@@ -157,6 +160,26 @@ def _start(case: Case) -> Expected | None:
     if case.request.field("Accept") == BROWSER:
         return Expected(status=307, fields={**fields, "Location": "explorer"}, vary={"accept"})
     return Expected(status=200, fields={**fields, "Content-Type": JSON}, vary={"accept"}, members={"paths": SOME})
+
+
+def _embed(case: Case) -> Expected | None:
+    """Return a file of the element, which needs no key and does not depend on the data."""
+    target = case.request.target
+    if target.kind is not PathKind.EMBED:
+        return None
+    body, accepted = _EMBEDDED.read_bytes(), case.request.field("Accept-Encoding")
+    variants = {coding: Variant(target.question, "", coding) for coding in acceptable(accepted) or ["identity"]}
+    coding = negotiated(accepted, len(body))
+    status, tagged = decide(case.request, None, frozenset(variants.values()), variants[coding], case.ledger)
+    if status == 412:
+        return error(412, problem=case.problem, fields={_VERSION: None})
+    common = {"Cache-Control": "public, max-age=3600", "Cross-Origin-Resource-Policy": "cross-origin", _VERSION: None}
+    if status == 304:
+        fields = {**common, **NO_CONTENT, "Content-Type": None, "Content-Length": None}
+        return Expected(status=304, fields=fields, vary={"accept-encoding"}, tagged=tagged)
+    fields = {**common, **OF_FILES, "Content-Type": "text/javascript; charset=utf-8", "Last-Modified": None}
+    fields["Content-Encoding"] = None if coding == "identity" else coding
+    return Expected(status=200, fields=fields, vary={"accept-encoding"}, plain=body, tagged=tagged)
 
 
 def _key(case: Case) -> Expected | None:
@@ -248,6 +271,6 @@ def _of_file(case: Case) -> Mapping[str, str | None]:
 
 # The order of checks; the last one always returns a reply.
 ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
-    *(_path, _preflight, _method, _start, _key, _rate, _parameters, _version, _record),
+    *(_path, _preflight, _method, _start, _embed, _key, _rate, _parameters, _version, _record),
     _variant,
 )

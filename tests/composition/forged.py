@@ -17,7 +17,7 @@ from tests.composition.expected import SOME
 from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.questions import Question
 from tests.composition.request import HTTP_1_1, REQUEST_ID, Request, Sent
-from tests.composition.target import PathKind, Target
+from tests.composition.target import EMBEDDED, PathKind, Target
 from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.reply import Reply
 
@@ -49,7 +49,8 @@ OLD, NEW = edition("old", 1_700_000_000), edition("new", 1_800_000_000)
 
 def asked(path: str, method: str = "GET", query: str = "", **fields: str) -> Request:
     """Return a request with the key and further fields; write hyphens of names as `_`."""
-    target = Target(Question(path, path), PathKind.RESOURCE, path, (query,) if query else (), noisy=True, invalid=False)
+    kind = PathKind.EMBED if path == EMBEDDED.path else PathKind.RESOURCE
+    target = Target(Question(path, path), kind, path, (query,) if query else (), noisy=True, invalid=False)
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     return Request(target, method, {KEY: PLAIN_KEY, **named})
 

@@ -32,6 +32,8 @@ INVALID: Final[Sequence[Pair]] = (
     *(("open_at", "now"), ("open_at", "2026-03-29T01:00:00")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
+# The file of the element <store-locator> that a page loads.
+EMBEDDED: Final = Question("/embed/store-locator.js", "/embed/store-locator.js")
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
 _NOISY, _INVALID, _EXPLICIT, _TWICE = 0.15, 0.05, 0.1, 0.2
 # How many noisy pairs there are, if any: also more than a response names.
@@ -45,6 +47,7 @@ class PathKind(Enum):
     REDIRECT = "a resource and a slash"
     UNKNOWN = "unknown"
     START = "/"
+    EMBED = "a file for pages of any origin"
 
 
 def _escaped(path: str) -> str:
@@ -69,6 +72,7 @@ PATHS: Final[Sequence[PathForm]] = (
     PathForm(lambda path: f"/{path}", PathKind.UNKNOWN, 1),
     PathForm(lambda path: f"{path}/more/of/it", PathKind.UNKNOWN, 1),
     PathForm(lambda _: "/", PathKind.START, 4),
+    PathForm(lambda _: EMBEDDED.path, PathKind.EMBED, 4),
 )
 
 
@@ -112,8 +116,9 @@ def write(draws: RandomDraws, question: Question) -> Target:
             pairs.append((name, draws.one(values[implied])))
     noisy, invalid = draws.happens(_NOISY), draws.happens(_INVALID)
     pairs += [draws.one(NOISE) for _ in range(draws.weighted(_NOISES) * noisy)] + [draws.one(INVALID)] * invalid
-    written = (f"{draws.one(_WAYS)(name)}={draws.one(_WAYS)(value)}" for name, value in draws.shuffled(pairs))
-    return Target(question, path.kind, path.write(question.path), tuple(written), noisy, invalid)
+    written = tuple(f"{draws.one(_WAYS)(name)}={draws.one(_WAYS)(value)}" for name, value in draws.shuffled(pairs))
+    question = EMBEDDED if path.kind is PathKind.EMBED else question
+    return Target(question, path.kind, path.write(question.path), written, noisy, invalid)
 
 
 def _spelled(draws: RandomDraws, question: Question, name: str, value: str) -> Sequence[str]:

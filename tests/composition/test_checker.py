@@ -11,6 +11,7 @@ from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.forged import COMPANIES, CONFIG, NEW, OLD, STORES, Forger, altered, asked, rejected
 from tests.composition.rate_budget import RateBudget
 from tests.composition.request import HTTP_1_0, HTTP_1_1, REQUEST_ID, Request
+from tests.composition.target import EMBEDDED
 
 REQUESTS = [
     asked(STORES),
@@ -31,6 +32,9 @@ REQUESTS = [
     asked("/companies/nobody", Accept="application/problem+json"),
     asked(STORES, x_api_key="wrong"),
     asked(STORES, x_api_key=HIGH_RATE_KEY),
+    asked(EMBEDDED.path, Accept_Encoding="br", Origin="https://other.example"),
+    asked(EMBEDDED.path, x_api_key="wrong"),
+    asked(EMBEDDED.path, If_None_Match="*"),
     asked(STORES, "POST"),
     asked(STORES, "OPTIONS", Origin="https://shop.example", Access_Control_Request_Method="GET"),
 ]

@@ -6,7 +6,7 @@ from tests.web.live import Client, ask
 
 PATHS = (
     *("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/docs/key.js"),
-    *("/explorer", "/explorer/page.js", "/favicon.ico", "/health", "/ready", "/metrics"),
+    *("/explorer", "/explorer/page.js", "/embed/store-locator.js", "/favicon.ico", "/health", "/ready", "/metrics"),
 )
 
 

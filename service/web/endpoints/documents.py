@@ -25,7 +25,7 @@ from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
 
 EXPLORER_PATH: Final = "/explorer"
 # Of other projects: vendored.toml says what and of which release.
-_VENDORED: Final = resources.files("service.web") / "vendored"
+VENDORED: Final = resources.files("service.web") / "vendored"
 _HTML: Final = "text/html"
 _PAGES: Final = {
     "/openapi.json": "The interface as OpenAPI",
@@ -114,7 +114,7 @@ def _key(settings: Settings) -> str:
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
 def _page_routes(link: bytes, key: bytes) -> tuple[Route, ...]:
-    page, swagger_ui = resources.files("service.web.endpoints") / "docs", _VENDORED / "swagger-ui"
+    page, swagger_ui = resources.files("service.web.endpoints") / "docs", VENDORED / "swagger-ui"
     return (
         _file(HELP_PATH, (page / "page.html").read_bytes().replace(_LINK, link).replace(b"{KEY}", key), HTML),
         _file("/docs/page.js", (page / "page.js").read_bytes(), SCRIPT),
@@ -129,6 +129,11 @@ def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
     return document_route(path, body, media_type, _POLICY)
 
 
+def document_plan(path: str, body: bytes, media_type: str, headers: HeaderLines) -> Plan:
+    """Return the plan of a document, of which the served data may have another version."""
+    return _plan(body, _identity(path, body, media_type), headers)
+
+
 def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines, *, group: str = "") -> ResourceRoute:
     """Return the route of a document, which never changes while the service runs; it may be one of a group."""
     identity = _identity(path, body, media_type)
@@ -139,7 +144,7 @@ def _identity(path: str, body: bytes, media_type: str) -> Identity:
     return Identity(path, "", sha256(body).hexdigest(), media_type)
 
 
-_MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
+MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
 _PAGE: Final = "page.html"
 # Its other files are counted as one.
 _FILES: Final = f"{EXPLORER_PATH}/{{file}}"
@@ -157,7 +162,7 @@ def explorer_routes(settings: Settings) -> tuple[Route, ...]:
 @cache  # the files do not change, and their digests take long
 def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...]) -> tuple[Route, ...]:
     headers, folder = _headers(tiles, images), resources.files("service.web") / "explorer"
-    files = {file.name: file for file in folder.iterdir()} | {name: _VENDORED / "leaflet" / name for name in _LEAFLET}
+    files = {file.name: file for file in folder.iterdir()} | {name: VENDORED / "leaflet" / name for name in _LEAFLET}
     known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images)}
     page = _filled(files.pop(_PAGE).read_text("utf-8"), **known)
     return (
@@ -166,7 +171,7 @@ def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...]) -> 
             document_route(
                 f"{EXPLORER_PATH}/{name}",
                 file.read_bytes(),
-                _MEDIA_TYPES[name.rpartition(".")[2]],
+                MEDIA_TYPES[name.rpartition(".")[2]],
                 headers,
                 group=_FILES,
             )

@@ -26,6 +26,11 @@ export class Api extends EventTarget {
   constructor(key) {
     super();
     this.key = key;
+    this.base = BASE;
+    /** How many stores one request may ask for. */
+    this.mostStores = 1000;
+    /** @type {RequestCredentials} */
+    this.credentials = "same-origin";
     /** The version of the data of the latest answer. */
     this.version = "";
   }
@@ -60,7 +65,7 @@ export class Api extends EventTarget {
       const headers = key ? { [KEY_HEADER]: key } : undefined;
       let response;
       try {
-        response = await fetch(url, { headers, signal, credentials: "same-origin" });
+        response = await fetch(url, { headers, signal, credentials: this.credentials });
       } catch (error) {
         if (signal?.aborted) throw error;
         throw new ApiError("offline");
@@ -84,7 +89,7 @@ export class Api extends EventTarget {
 
   /** @param {string} path @param {URLSearchParams | Record<string, string>} query @returns {URL} */
   url(path, query) {
-    const url = new URL(path, BASE);
+    const url = new URL(path, this.base);
     url.search = new URLSearchParams(query).toString();
     return url;
   }
@@ -108,29 +113,6 @@ export class Api extends EventTarget {
 }
 
 /**
- * Return values in parts, each short enough for the address of one request; a value that is too long is left out.
- * @param {string[]} values
- * @param {number} most characters of a part
- * @returns {string[][]}
- */
-export function inParts(values, most) {
-  /** @type {string[][]} */
-  const parts = [[]];
-  let length = 0;
-  for (const value of values) {
-    const more = new URLSearchParams({ "": value }).toString().length + 16; // of its name
-    if (more > most) continue;
-    length += more;
-    if (length > most) {
-      parts.push([]);
-      length = more;
-    }
-    parts[parts.length - 1].push(value);
-  }
-  return parts.filter((part) => part.length);
-}
-
-/**
  * @param {number} milliseconds
  * @param {AbortSignal} [signal]
  * @returns {Promise<void>}
@@ -150,3 +132,6 @@ function date(text) {
   const found = text === null ? NaN : Date.parse(text);
   return Number.isNaN(found) ? null : new Date(found);
 }
+
+/** @param {Date} time @returns {string} a minute as the value of `open_at` */
+export const minuteOf = (time) => `${time.toISOString().slice(0, 16)}:00Z`;

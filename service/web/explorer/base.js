@@ -3,7 +3,6 @@
 import { ApiError } from "./api.js";
 import { colour, element, fileUrl } from "./dom.js";
 import { MapNames } from "./names.js";
-import { TEXT } from "./strings.js";
 
 /** From this zoom on the finer lines are shown, which take longer to load. */
 const FINE_ZOOM = 4.5;
@@ -87,11 +86,12 @@ export function addTiles(L, map, { url, attribution }) {
 
 /** The lines of countries, finer ones with provinces if the map is closer, and the names of both. */
 export class BaseMap {
-  /** @param {any} L @param {any} map @param {(text: string) => void} say */
-  constructor(L, map, say) {
+  /** @param {any} L @param {any} map @param {import("./language.js").Language} language @param {(text: string) => void} say */
+  constructor(L, map, language, say) {
     this.L = L;
     this.map = map;
     this.say = say;
+    this.language = language;
     this.west = -180;
     const pane = map.createPane("base");
     pane.style.zIndex = "200";
@@ -102,8 +102,8 @@ export class BaseMap {
     this.drawn = [];
     /** @type {Promise<boolean> | undefined} */
     this.fine = undefined;
-    this.names = new MapNames(L, map);
-    map.attributionControl.addAttribution(TEXT.baseMap);
+    this.names = new MapNames(L, map, language);
+    map.attributionControl.addAttribution(language.TEXT.baseMap);
     this.#load("countries.json", this.layers.coarse);
     this.layers.coarse.addTo(map);
   }
@@ -114,7 +114,7 @@ export class BaseMap {
     this.names.draw(this.west);
     if (zoom >= STREET_ZOOM && !this.warned) {
       this.warned = true;
-      this.say(TEXT.noStreets);
+      this.say(this.language.TEXT.noStreets);
     }
     if (zoom < FINE_ZOOM) {
       this.layers.fine.remove();
@@ -152,6 +152,7 @@ export class BaseMap {
   /** @param {any} group @param {any} lines */
   #draw(group, lines) {
     const { L, renderer } = this;
+    const root = this.map.getContainer();
     const copies = this.west === -180 ? [0] : [0, 360]; // a map across 180° has the west behind the east
     const points = (/** @type {string[]} */ texts) =>
       texts.flatMap((text) => {
@@ -159,9 +160,9 @@ export class BaseMap {
         return copies.map((turn) => (turn ? line.map(([y, x]) => /** @type {[number, number]} */ ([y, x + turn])) : line));
       });
     const common = { renderer, pane: "base", interactive: false, smoothFactor: 0.6 };
-    const border = (/** @type {string} */ name, /** @type {number} */ weight) => ({ ...common, color: colour(name), weight });
+    const border = (/** @type {string} */ name, /** @type {number} */ weight) => ({ ...common, color: colour(name, root), weight });
     group.clearLayers();
-    group.addLayer(L.polygon(points(lines.land), { ...border("--map-coast", 0.8), fillColor: colour("--map-land"), fillOpacity: 1 }));
+    group.addLayer(L.polygon(points(lines.land), { ...border("--map-coast", 0.8), fillColor: colour("--map-land", root), fillOpacity: 1 }));
     if (lines.provinces.length) group.addLayer(L.polyline(points(lines.provinces), border("--map-province", 0.8)));
     group.addLayer(L.polyline(points(lines.countries), border("--map-border", 1.2)));
   }

@@ -2,9 +2,10 @@
 
 import { ApiError } from "./api.js";
 import { valueOf } from "./attributes.js";
-import { copy, element } from "./dom.js";
-import { TEXT, fieldLabel, formatDistance } from "./strings.js";
-import { addressLines, attributeNode, callUrl, directionsUrl, formatValue, pointOf, siteLink, statusBadge } from "./values.js";
+import { attributeNode, callUrl, copy, element, siteLink } from "./dom.js";
+import { directionsUrl, pointOf } from "./language.js";
+import { LANGUAGE, TEXT, addressLines, fieldLabel, formatDistance } from "./strings.js";
+import { formatAttribute, formatValue, statusBadge } from "./values.js";
 
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
 // What the card shows above the details.
@@ -136,7 +137,7 @@ export class Card {
     return element(
       "div",
       { class: "buttons" },
-      siteLink(directionsUrl(store), TEXT.directions, { class: "button primary" }),
+      siteLink(directionsUrl(store, addressLines(store).join(", ")), TEXT.directions, { class: "button primary" }),
       phone && element("a", { href: callUrl(phone), class: "button", title: phone, "aria-label": `${TEXT.call} ${phone}` }, TEXT.call),
       this.site,
     );
@@ -168,7 +169,7 @@ export class Card {
     const hours = attribute && valueOf(store, attribute.name);
     if (!hours || store.is_open === false) return;
     const { openingParts } = await import("./hours.js");
-    const parts = openingParts(hours, new Date());
+    const parts = openingParts(hours, new Date(), LANGUAGE);
     if (store !== this.store || parts === null) return;
     this.status.replaceChildren(parts.badge);
     this.week.replaceChildren(parts.week);
@@ -177,7 +178,8 @@ export class Card {
   /** @param {Attribute} attribute @returns {HTMLElement[]} */
   #attribute({ name, kind }) {
     const label = fieldLabel(name);
-    const node = attributeNode(kind, valueOf(this.store, name), label, this.images);
+    const value = valueOf(this.store, name);
+    const node = attributeNode(kind, value, formatAttribute(kind, value), label, this.images);
     const isPicture = node instanceof HTMLImageElement;
     return [element("dt", { class: isPicture ? "hidden" : null }, label), element("dd", { class: isPicture ? "picture" : null }, node)];
   }

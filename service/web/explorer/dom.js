@@ -1,5 +1,7 @@
 // Elements. Values of the data become text, never HTML.
 
+const WEB = /^https?:\/\//i;
+
 /**
  * Make an element.
  * @param {string} name
@@ -17,6 +19,45 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** @param {string} number @returns {string} the URL that calls a number, of several the first */
+export const callUrl = (number) => `tel:${number.split(/[;/]|ext/i)[0].replace(/[^+\d]/g, "")}`;
+
+/** @param {string} href @param {string} text @param {Record<string, any>} [more] @returns {HTMLElement} a link to another site */
+export function siteLink(href, text, more = {}) {
+  return element("a", { href, rel: "noopener noreferrer", target: "_blank", ...more }, text);
+}
+
+/** @param {string} url @returns {string} a URL as people write it */
+const shortUrl = (url) => url.replace(WEB, "").replace(/\/$/, "");
+
+/**
+ * Return an attribute as a card shows it: links, calls, pictures from origins that may be shown.
+ * @param {import("./attributes.js").Kind} kind
+ * @param {any} value
+ * @param {string} text the value in words
+ * @param {string} label
+ * @param {string[]} images origins
+ * @returns {Node | string}
+ */
+export function attributeNode(kind, value, text, label, images) {
+  if (kind === "list") {
+    return element("ul", { class: "items" }, ...value.map((/** @type {string} */ each) => element("li", {}, each)));
+  }
+  if (kind === "email") return element("a", { href: `mailto:${encodeURIComponent(value).replace("%40", "@")}` }, value);
+  if (kind === "phone") return element("a", { href: callUrl(value) }, value);
+  if (kind === "image" && images.includes(originOf(value))) {
+    return element("img", { src: value, alt: label, loading: "lazy", referrerpolicy: "no-referrer" });
+  }
+  return (kind === "url" || kind === "image") && WEB.test(value)
+    ? siteLink(value, shortUrl(value), { title: value })
+    : text;
+}
+
+/** @param {string} url @returns {string} its origin, empty if it is no URL */
+function originOf(url) {
+  return URL.canParse(url) ? new URL(url).origin : "";
+}
+
 /**
  * @param {string} id
  * @returns {any} the element of the page with this id
@@ -26,8 +67,8 @@ export const byId = (id) => document.getElementById(id);
 /** @param {string} path @returns {URL} a file beside this one */
 export const fileUrl = (path) => new URL(path, import.meta.url);
 
-/** @param {string} name @returns {string} a colour of the style sheet */
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** @param {string} name @param {Element} root @returns {string} a colour that the style sheet has there */
+export const colour = (name, root) => getComputedStyle(root).getPropertyValue(name).trim();
 
 /**
  * Replace the text of an element if it changes, so that screen readers do not say it again.
@@ -59,43 +100,4 @@ export async function copy(button, text, done) {
   if (label === done) return;
   button.textContent = done;
   setTimeout(() => (button.textContent = label), 1500);
-}
-
-/** Close all menus. */
-export function closeMenus() {
-  for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
-}
-
-/** Close the menus when there is a click elsewhere or Escape, and keep them inside the window. */
-export function watchMenus() {
-  const others = (/** @type {any} */ target) =>
-    [...document.querySelectorAll("details.menu[open]")].filter((menu) => !menu.contains(target));
-  document.addEventListener("click", (event) => {
-    for (const menu of others(event.target)) menu.removeAttribute("open");
-  });
-  document.addEventListener("keydown", (event) => {
-    const menu = document.querySelector("details.menu[open]");
-    if (event.key !== "Escape" || menu === null) return;
-    menu.removeAttribute("open");
-    menu.querySelector("summary")?.focus();
-    event.stopImmediatePropagation();
-  });
-  document.addEventListener(
-    "toggle",
-    (event) => {
-      const menu = /** @type {HTMLDetailsElement} */ (event.target);
-      if (!menu.matches("details.menu") || !menu.open) return;
-      for (const other of others(menu)) other.removeAttribute("open");
-      const panel = /** @type {HTMLElement} */ (menu.querySelector(".panel"));
-      panel.style.left = "";
-      panel.style.top = "";
-      const place = menu.getBoundingClientRect();
-      const size = panel.getBoundingClientRect();
-      panel.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
-      const below = place.bottom + 6;
-      const above = place.top - 6 - size.height;
-      panel.style.top = `${below + size.height > innerHeight && above > 0 ? above : below}px`;
-    },
-    true,
-  );
 }

@@ -1,8 +1,8 @@
 // What narrows the list: menus of values with their counts, the point and radius, and what else the data has.
 
+import { minuteOf } from "./api.js";
 import { drawChips } from "./chips.js";
 import { element } from "./dom.js";
-import { changedField, minuteOf, openAtField, rangeFields } from "./ranges.js";
 import { RADII, TEXT, countryName, fieldLabel, formatDistance, formatNumber } from "./strings.js";
 import { filtered, folded } from "./words.js";
 
@@ -49,7 +49,11 @@ export class Filters {
     this.more = element("div", { class: "panel stack" });
     this.ranges = element("div", { class: "stack" });
     const more = /** @type {HTMLDetailsElement} */ (element("details", { class: "menu", id: "more" }, element("summary", {}, TEXT.more), this.more));
-    more.addEventListener("toggle", () => more.open && this.#countAttributes());
+    more.addEventListener("toggle", () => {
+      if (!more.open) return;
+      this.#countAttributes();
+      this.#drawRanges();
+    });
     this.parts.menus.append(this.#nearMenu(), ...MENUS.map((name) => this.#menu(name, "menu")), this.openNow, more);
     this.setAttributes([]);
   }
@@ -73,6 +77,11 @@ export class Filters {
     this.showState();
   }
 
+  /** @returns {boolean} whether the menu of further filters is open */
+  get #showsMore() {
+    return /** @type {HTMLDetailsElement} */ (this.more.parentElement).open;
+  }
+
   /** @returns {boolean} whether stores have opening hours */
   get #hasHours() {
     return [...this.attributes.values()].some(({ kind }) => kind === "hours");
@@ -91,8 +100,7 @@ export class Filters {
 
   /** @returns {string[]} the filters whose counts the first request has not: they are set, or the attributes in view */
   get counted() {
-    const isOpen = /** @type {HTMLDetailsElement} */ (this.more.parentElement).open;
-    return [...this.menus.keys()].filter((name) => (this.attributes.has(name) ? isOpen : this.state.all(name).length));
+    return [...this.menus.keys()].filter((name) => (this.attributes.has(name) ? this.#showsMore : this.state.all(name).length));
   }
 
   /** Show what is set. */
@@ -117,7 +125,10 @@ export class Filters {
     return facet.distinct > 1 && (facet.distinct <= FEW || name === "company_id" || facet.distinct < TOO_VARIED * this.total);
   }
 
-  #drawRanges() {
+  /** Show the filters by intervals, which are loaded when their menu opens. */
+  async #drawRanges() {
+    if (!this.#showsMore) return;
+    const { changedField, openAtField, rangeFields } = await import("./ranges.js");
     if (this.ranges.contains(document.activeElement)) return; // a person is writing there
     const ranged = [...this.attributes.values()].filter(({ kind, isFilter, show }) => (kind === "number" || kind === "date") && isFilter && show !== "never");
     this.ranges.replaceChildren(

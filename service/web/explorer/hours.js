@@ -2,7 +2,6 @@
 // open; and in words. Loaded where stores have hours.
 
 import { element } from "./dom.js";
-import { TEXT, formatDate, formatTime, formatWeekday } from "./strings.js";
 
 /**
  * @typedef {"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday"} Day
@@ -14,6 +13,7 @@ import { TEXT, formatDate, formatTime, formatWeekday } from "./strings.js";
  * @typedef {{first: string, last: string, title: string, intervals: Interval[]}} OpenException the dates of a range
  * @typedef {{date: string, day: Day, time: string, daysAhead: number}} Change when a store opens or closes
  * @typedef {{isOpen: boolean, change: Change | null}} OpenState the next change, null if none is known
+ * @typedef {import("./language.js").Language} Language
  * @typedef {{begins: number, ends: number}} Span local minutes since 1970
  */
 
@@ -131,22 +131,23 @@ const timeOf = (/** @type {number} */ clock) => new Date(clock * 60_000).toISOSt
 /** A whole date is written as it is served. @param {number} begins @param {number} ends */
 const closingOf = (begins, ends) => (ends - begins === DAY && begins % DAY === 0 ? "23:59" : timeOf(ends));
 
-/** @param {Change} change @returns {string} when it is, as short as can be */
-function when({ date, time, daysAhead }) {
+/** @param {Change} change @param {Language} language @returns {string} when it is, as short as can be */
+function when({ date, time, daysAhead }, { TEXT, formatDate, formatTime, formatWeekday }) {
   if (daysAhead === 0) return formatTime(time);
   const day = daysAhead === TOMORROW ? TEXT.tomorrow : daysAhead <= SAME_WEEK ? formatWeekday(date) : formatDate(date);
   return `${day} ${formatTime(time)}`;
 }
 
-/** @param {OpeningHours} hours @param {Date} now @returns {{isOpen: boolean, text: string}} */
-export function openWords(hours, now) {
+/** @param {OpeningHours} hours @param {Date} now @param {Language} language @returns {{isOpen: boolean, text: string}} */
+export function openWords(hours, now, language) {
+  const { TEXT } = language;
   const { isOpen, change } = openState(hours, now);
-  if (isOpen) return { isOpen, text: change ? TEXT.openUntil(when(change)) : TEXT.open };
-  return { isOpen, text: change ? TEXT.opens(when(change)) : TEXT.closed };
+  if (isOpen) return { isOpen, text: change ? TEXT.openUntil(when(change, language)) : TEXT.open };
+  return { isOpen, text: change ? TEXT.opens(when(change, language)) : TEXT.closed };
 }
 
-/** @param {{opens: string, closes: string}[]} intervals of a day @returns {string} */
-function intervalsText(intervals) {
+/** @param {{opens: string, closes: string}[]} intervals of a day @param {Language} language @returns {string} */
+function intervalsText(intervals, { TEXT, formatTime }) {
   if (!intervals.length) return TEXT.closed;
   return intervals
     .map(({ opens, closes }) => (opens === "00:00" && closes === "23:59" ? TEXT.allDay : `${formatTime(opens)}–${formatTime(closes)}`))
@@ -157,23 +158,25 @@ function intervalsText(intervals) {
  * Return whether a store is open, and its hours of the next days.
  * @param {OpeningHours} hours
  * @param {Date} now
+ * @param {Language} language
  * @returns {{badge: HTMLElement, week: HTMLElement} | null} null if the browser does not know the time zone
  */
-export function openingParts(hours, now) {
+export function openingParts(hours, now, language) {
+  const { TEXT, formatDate, formatWeekday } = language;
   try {
-    const { isOpen, text } = openWords(hours, now);
+    const { isOpen, text } = openWords(hours, now, language);
     const week = weekOf(hours, now);
-    const rows = week.flatMap(({ date, intervals }) => [element("dt", {}, formatWeekday(date)), element("dd", {}, intervalsText(intervals))]);
+    const rows = week.flatMap(({ date, intervals }) => [element("dt", {}, formatWeekday(date)), element("dd", {}, intervalsText(intervals, language))]);
     const exceptions = exceptionsSoon(hours, now).flatMap(({ first, last, title, intervals }) => [
       element("dt", {}, first === last ? formatDate(first) : `${formatDate(first)}–${formatDate(last)}`, title ? ` ${title}` : null),
-      element("dd", {}, intervalsText(intervals)),
+      element("dd", {}, intervalsText(intervals, language)),
     ]);
     return {
       badge: element("span", { class: `badge ${isOpen ? "open" : "closed"}` }, text),
       week: element(
         "details",
         { class: "details" },
-        element("summary", {}, TEXT.today(intervalsText(week[0].intervals))),
+        element("summary", {}, TEXT.today(intervalsText(week[0].intervals, language))),
         element("dl", {}, ...rows),
         exceptions.length ? element("h3", {}, TEXT.exceptions) : null,
         exceptions.length ? element("dl", {}, ...exceptions) : null,

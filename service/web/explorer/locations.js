@@ -1,6 +1,5 @@
 // Where the stores of a query are, as the map asks the service for it: points, clusters, towns.
 
-const MOST_POINTS = 1000;
 const NEAREST = 10;
 const MOST_TOWNS = "50";
 /** With more stores, where they are is looked up in a coarser grid first, */
@@ -76,13 +75,13 @@ export class Locations {
     const query = new URLSearchParams(this.query);
     for (const name of ["sort_by", "sort_order", "page_num", "facets"]) query.delete(name);
     query.set("fields", "store_id,name,address_1,is_open,latitude,longitude");
-    query.set("limit", String(MOST_POINTS));
+    query.set("limit", String(this.api.mostStores));
     const { body } = await this.api.get("stores", query, signal);
     const features = body.data.map((/** @type {any} */ store) => ({
       geometry: { coordinates: [Number(store.longitude), Number(store.latitude)] },
       properties: { ...store, count: 1 },
     }));
-    return { features, isCut: body.total_count > MOST_POINTS };
+    return { features, isCut: body.total_count > features.length };
   }
 
   /** @param {{lat: number, lng: number} | null} near @param {AbortSignal} signal @returns {Promise<any[]>} towns, the largest first */

@@ -6,7 +6,6 @@ import { colour, element } from "./dom.js";
 import { Frame } from "./frame.js";
 import { Locations } from "./locations.js";
 import { Marks } from "./marks.js";
-import { IN_MILES, TEXT } from "./strings.js";
 
 const HIGHEST_ZOOM = 18;
 const TOWN_ZOOM = 11;
@@ -28,11 +27,14 @@ export class StoreMap {
    * @param {any} L the library
    * @param {HTMLElement} root
    * @param {Api} api
+   * @param {import("./language.js").Language} language
    * @param {{url: string, attribution: string}} tiles
    * @param {MapActions} actions
    */
-  constructor(L, root, api, tiles, actions) {
+  constructor(L, root, api, language, tiles, actions) {
+    const { TEXT, isMiles } = language;
     this.L = L;
+    this.language = language;
     this.locations = new Locations(api);
     this.actions = actions;
     this.abort = new AbortController();
@@ -44,6 +46,7 @@ export class StoreMap {
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map = L.map(root, {
       preferCanvas: true,
+      zoomControl: false, // its titles are not in the visitor's language
       minZoom: 0,
       maxZoom: HIGHEST_ZOOM,
       maxBounds: this.frame.bounds(EDGE),
@@ -55,10 +58,11 @@ export class StoreMap {
     });
     this.map.attributionControl.setPrefix(false);
     this.map.setView([25, 0], 2, { animate: false });
-    L.control.scale({ position: "bottomleft", metric: !IN_MILES, imperial: IN_MILES }).addTo(this.map);
+    L.control.zoom({ zoomInTitle: TEXT.zoomIn, zoomOutTitle: TEXT.zoomOut }).addTo(this.map);
+    L.control.scale({ position: "bottomleft", metric: !isMiles, imperial: isMiles }).addTo(this.map);
     if (tiles.url) addTiles(L, this.map, tiles);
-    else this.base = new BaseMap(L, this.map, actions.say);
-    this.marks = new Marks(L, this.map, {
+    else this.base = new BaseMap(L, this.map, language, actions.say);
+    this.marks = new Marks(L, this.map, language, {
       onOpen: actions.onOpen,
       onHover: actions.onHover,
       onZoom: (place) => this.#zoom(place),
@@ -69,7 +73,8 @@ export class StoreMap {
     this.pointed = L.layerGroup().addTo(this.map);
     this.map.on("moveend", () => this.#moved());
     this.map.on("click", (/** @type {any} */ event) => this.#clicked(event.latlng));
-    new ResizeObserver(() => this.#resized()).observe(root);
+    this.observer = new ResizeObserver(() => this.#resized());
+    this.observer.observe(root);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
   }
 
@@ -120,8 +125,14 @@ export class StoreMap {
   point(point) {
     this.pointed.clearLayers();
     if (point === null) return;
-    const ring = { radius: 12, weight: 3, color: colour("--closed"), fill: false, interactive: false };
+    const ring = { radius: 12, weight: 3, color: this.#colour("--closed"), fill: false, interactive: false };
     this.pointed.addLayer(this.L.circleMarker(this.frame.placed(point), ring));
+  }
+
+  remove() {
+    this.observer.disconnect();
+    this.abort.abort();
+    this.map.remove();
   }
 
   /** Let the next click choose a point. */
@@ -140,6 +151,11 @@ export class StoreMap {
     const box = this.map.getBounds();
     this.ownArea = this.frame.box([box.getWest(), Math.max(box.getSouth(), -90), box.getEast(), Math.min(box.getNorth(), 90)], 4);
     return this.ownArea;
+  }
+
+  /** @param {string} name @returns {string} */
+  #colour(name) {
+    return colour(name, this.map.getContainer());
   }
 
   /** @param {() => Promise<unknown>} work */
@@ -228,7 +244,7 @@ export class StoreMap {
     if (locations.hasCircle) {
       const { features, isCut } = await locations.inCircle(signal);
       this.#drawMarks(features);
-      if (isCut) this.actions.say(TEXT.nearestOnly(features.length));
+      if (isCut) this.actions.say(this.language.TEXT.nearestOnly(this.language.formatNumber(features.length)));
       return;
     }
     const shown = this.map.getBounds();
@@ -260,10 +276,10 @@ export class StoreMap {
   #drawView() {
     const { L, frame } = this;
     this.view.clearLayers();
-    const line = { color: colour("--mark"), weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
+    const line = { color: this.#colour("--mark"), weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
     const { box, near, radius } = this.locations.area;
     if (near) {
-      const dot = { radius: 5, weight: 3, color: colour("--mark"), fillColor: colour("--map-edge"), fillOpacity: 1, interactive: false };
+      const dot = { radius: 5, weight: 3, color: this.#colour("--mark"), fillColor: this.#colour("--map-edge"), fillOpacity: 1, interactive: false };
       if (radius > 0) this.view.addLayer(L.circle(frame.placed(near), { ...line, radius }));
       this.view.addLayer(L.circleMarker(frame.placed(near), dot));
     }

@@ -1,7 +1,6 @@
 // The marks of stores on the map: a dot for one, a circle with a number for many. No two of them touch.
 
 import { colour, element } from "./dom.js";
-import { TEXT, formatNumber, formatShort } from "./strings.js";
 
 const DOT = 7;
 const HALO = 3;
@@ -50,10 +49,11 @@ export function apart(marks) {
 }
 
 export class Marks {
-  /** @param {any} L @param {any} map @param {MarkActions} actions */
-  constructor(L, map, actions) {
+  /** @param {any} L @param {any} map @param {import("./language.js").Language} language @param {MarkActions} actions */
+  constructor(L, map, language, actions) {
     this.L = L;
     this.map = map;
+    this.language = language;
     this.actions = actions;
     this.layer = L.layerGroup().addTo(map);
     /** @type {any[]} */
@@ -88,16 +88,17 @@ export class Marks {
   /** @param {any} place @param {any} store */
   #dot(place, store) {
     const closed = store.is_open === false;
+    const root = this.map.getContainer();
     const mark = this.L.circleMarker(place, {
       radius: DOT - 0.5,
       weight: 2,
-      color: colour("--map-edge"),
-      fillColor: colour(closed ? "--map-closed" : "--mark"),
+      color: colour("--map-edge", root),
+      fillColor: colour(closed ? "--map-closed" : "--mark", root),
       fillOpacity: 1,
       bubblingMouseEvents: this.actions.isPicking(),
     });
     const lines = [element("strong", {}, store.name || store.store_id), store.address_1 && element("div", {}, store.address_1)];
-    mark.bindTooltip(element("div", {}, ...lines, closed ? element("div", {}, TEXT.closed) : null), { direction: "top", offset: [0, -6] });
+    mark.bindTooltip(element("div", {}, ...lines, closed ? element("div", {}, this.language.TEXT.closed) : null), { direction: "top", offset: [0, -6] });
     mark.on("click", () => this.actions.isPicking() || this.actions.onOpen(store.store_id));
     mark.on("mouseover", () => this.actions.onHover(store.store_id));
     mark.on("mouseout", () => this.actions.onHover(""));
@@ -106,6 +107,7 @@ export class Marks {
 
   /** @param {any} place @param {number} count */
   #circle(place, count) {
+    const { TEXT, formatNumber, formatShort } = this.language;
     const size = widthOf(count);
     const tone = TONES.filter((least) => count >= least).length;
     const text = count < 1000 ? formatNumber(count) : formatShort(count);

@@ -1,7 +1,6 @@
 // The names on the map: those of countries in the visitor's language, of provinces, and of towns where stores are.
 
 import { element, fileUrl } from "./dom.js";
-import { countryName } from "./strings.js";
 
 const MOST = 70;
 const LEAST_ZOOM = { country: 2, province: 4, town: 5 };
@@ -35,10 +34,11 @@ export function withRoom(names) {
 }
 
 export class MapNames {
-  /** @param {any} L @param {any} map */
-  constructor(L, map) {
+  /** @param {any} L @param {any} map @param {import("./language.js").Language} language */
+  constructor(L, map, language) {
     this.L = L;
     this.map = map;
+    this.language = language;
     const pane = map.createPane("names");
     pane.style.zIndex = "300";
     pane.style.pointerEvents = "none";
@@ -55,7 +55,7 @@ export class MapNames {
     try {
       const { countries, provinces } = await (await fetch(fileUrl("names.json"))).json();
       const named = (/** @type {Name["kind"]} */ kind) => (/** @type {any[]} */ [text, longitude, latitude, zoom]) => ({
-        kind, text: kind === "country" ? countryName(text) : text, latitude, longitude, zoom: Math.max(zoom, LEAST_ZOOM[kind]),
+        kind, text: kind === "country" ? this.language.countryName(text) : text, latitude, longitude, zoom: Math.max(zoom, LEAST_ZOOM[kind]),
       });
       this.names = [...countries.map(named("country")), ...provinces.map(named("province"))];
       this.draw(this.west);

@@ -4,16 +4,17 @@ import { storedKey } from "../docs/key.js";
 import { Api, ApiError } from "./api.js";
 import { Card } from "./card.js";
 import { Dataset } from "./dataset.js";
-import { byId, closeMenus, say, watchMenus } from "./dom.js";
+import { byId, say } from "./dom.js";
 import { Filters } from "./filters.js";
+import { pointOf } from "./language.js";
 import { List } from "./list.js";
+import { closeMenus, watchMenus } from "./menus.js";
 import { Place, locate, note } from "./place.js";
 import { listenForKeys, showEmpty, showProblem } from "./problems.js";
 import { Results } from "./results.js";
 import { Search } from "./search.js";
 import { State } from "./state.js";
-import { TEXT } from "./strings.js";
-import { pointOf } from "./values.js";
+import { LANGUAGE, TEXT } from "./strings.js";
 
 const OFFLINE_MILLISECONDS = 3000;
 
@@ -62,6 +63,7 @@ const search = new Search(
   { form: byId("search"), input: byId("q"), options: byId("suggestions"), status: byId("suggested") },
   api,
   state,
+  LANGUAGE,
   (typed) => filters.suggest(typed),
 );
 const card = new Card(byId("card"), api, (settings.images ?? "").split(" "), {

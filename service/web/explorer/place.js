@@ -1,7 +1,7 @@
 // The map's part of the page: it is loaded after the first rows, and says what it has to say on itself.
 
 import { byId, say } from "./dom.js";
-import { TEXT } from "./strings.js";
+import { LANGUAGE, TEXT } from "./strings.js";
 
 /**
  * @typedef {import("./map.js").StoreMap} StoreMap
@@ -72,7 +72,7 @@ export class Place {
   async #load() {
     const [{ StoreMap }, { loadLeaflet }] = await Promise.all([import("./map.js"), import("./base.js")]);
     const actions = { ...this.actions, onMove: () => (byId("area").hidden = false), say: (/** @type {string} */ text) => note(text, SAID_MILLISECONDS) };
-    this.map = new StoreMap(await loadLeaflet(), byId("map"), this.api, this.tiles, actions);
+    this.map = new StoreMap(await loadLeaflet(), byId("map"), this.api, LANGUAGE, this.tiles, actions);
   }
 
   /**

@@ -3,7 +3,8 @@
 import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
 import { ApiError } from "./api.js";
 import { meant } from "./chips.js";
-import { byId, closeMenus, element, say } from "./dom.js";
+import { byId, element, say } from "./dom.js";
+import { closeMenus } from "./menus.js";
 import { placeName } from "./search.js";
 import { TEXT, fieldLabel } from "./strings.js";
 

@@ -1,5 +1,6 @@
 // Conditions from one end to the other: numbers and days of attributes, the time of changes, the time of opening.
 
+import { minuteOf } from "./api.js";
 import { element } from "./dom.js";
 import { TEXT, fieldLabel, formatDate, formatMoment, formatPrecise } from "./strings.js";
 
@@ -64,9 +65,6 @@ export function changedField(state) {
   const onchange = (/** @type {any} */ event) => state.set({ updated_at: event.target.value ? interval(event.target.value, "") : "" });
   return field(TEXT.changedSince, { type: "date", value: DAY.test(value) ? value : "", onchange });
 }
-
-/** @param {Date} time @returns {string} a minute as the value of `open_at` */
-export const minuteOf = (time) => `${time.toISOString().slice(0, 16)}:00Z`;
 
 /** @param {State} state @returns {HTMLElement} the field for stores that are open at a time of the visitor's clock */
 export function openAtField(state) {

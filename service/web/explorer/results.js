@@ -1,6 +1,5 @@
 // What the service answers for the address: a page of stores, the counts of values, the names of companies.
 
-import { inParts } from "./api.js";
 import { COUNTED } from "./filters.js";
 import { ROWS } from "./pager.js";
 
@@ -104,4 +103,27 @@ export class Results {
     const [stores, companies] = await Promise.all([first("stores", {}), first("companies", { fields: "company_id" })]);
     return { stores: stores.total_count, companies: companies.total_count, hasAttributes: "attributes" in (stores.data[0] ?? {}) };
   }
+}
+
+/**
+ * Return values in parts, each short enough for the address of one request; a value that is too long is left out.
+ * @param {string[]} values
+ * @param {number} most characters of a part
+ * @returns {string[][]}
+ */
+function inParts(values, most) {
+  /** @type {string[][]} */
+  const parts = [[]];
+  let length = 0;
+  for (const value of values) {
+    const more = new URLSearchParams({ "": value }).toString().length + 16; // of its name
+    if (more > most) continue;
+    length += more;
+    if (length > most) {
+      parts.push([]);
+      length = more;
+    }
+    parts[parts.length - 1].push(value);
+  }
+  return parts.filter((part) => part.length);
 }

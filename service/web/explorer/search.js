@@ -1,7 +1,6 @@
 // The search box: words as they are typed, and a list of places and values to choose from (a combobox).
 
 import { element, say } from "./dom.js";
-import { TEXT, countryName, formatNumber } from "./strings.js";
 
 const TYPING_MILLISECONDS = 150;
 const LEAST = 2; // characters for which places are looked up
@@ -21,13 +20,15 @@ export class Search {
   /**
    * @param {{form: HTMLElement, input: HTMLInputElement, options: HTMLElement, status: HTMLElement}} parts
    * @param {import("./api.js").Api} api
-   * @param {import("./state.js").State} state
+   * @param {Pick<import("./state.js").State, "get" | "set">} state
+   * @param {import("./language.js").Language} language
    * @param {Suggest} suggest returns the values of filters that begin like what is typed
    */
-  constructor(parts, api, state, suggest) {
+  constructor(parts, api, state, language, suggest) {
     this.parts = parts;
     this.api = api;
     this.state = state;
+    this.language = language;
     this.suggest = suggest;
     /** The words that the address has, but for what is being typed. */
     this.searched = "";
@@ -153,6 +154,7 @@ export class Search {
   }
 
   #draw() {
+    const { TEXT, countryName, formatNumber } = this.language;
     const places = this.places.map((place) => ({
       kind: TEXT.place[place.kind],
       text: placeName(place),
@@ -185,6 +187,6 @@ export class Search {
     if (isShown && this.active >= 0) input.setAttribute("aria-activedescendant", `option-${this.active}`);
     else input.removeAttribute("aria-activedescendant");
     for (const [index, option] of [...options.children].entries()) option.setAttribute("aria-selected", String(index === this.active));
-    say(status, isShown ? TEXT.suggested(this.options.length) : "");
+    say(status, isShown ? this.language.TEXT.suggested(this.options.length) : "");
   }
 }

@@ -23,7 +23,7 @@ from service.model.errors import (
 )
 from service.model.operation import PREFERENCE_STATUSES
 from service.publishing.snapshot import SnapshotHolder
-from service.settings import Settings, parse_origin
+from service.settings import ANY_ORIGIN, Settings, parse_origin
 from service.web.http.cors import PREFLIGHT_VARY, Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines, header_lines, vary_of_data
@@ -39,6 +39,7 @@ from service.web.pipeline.routes import AnswerRoute, Route, Routes
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
 _REQUEST_ID: Final = f"{REQUEST_ID}: "
+_ANY_ORIGIN: Final = Cors(frozenset({ANY_ORIGIN}))
 _OVERLOADED: Final = "Other responses, which their clients are reading, take too much memory"
 # While connections hold more than this share of their memory, no file is begun, and idle ones end. If it is full, only
 # short answers are made.
@@ -87,6 +88,7 @@ class App:
         name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
         exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote)
+        exchange.any_origin = route is not None and route.any_origin
         try:
             answer = self._answer(request, route, segment, exchange)
         except Exception as error:  # noqa: BLE001 - as below
@@ -148,7 +150,7 @@ class App:
         else:
             self.traffic.began()
             answer.stream.ended = partial(self._ended, exchange, answer, started)
-        cors = self._cors.lines(answer.vary, fields.origin)
+        cors = (_ANY_ORIGIN if exchange.any_origin else self._cors).lines(answer.vary, fields.origin)
         headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
         if self._server_timing:
             headers += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}{LINE_END}"

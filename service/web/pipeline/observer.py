@@ -27,6 +27,7 @@ class Exchange(msgspec.Struct, gc=False):
     remote      the address of the client; None on a Unix socket
     principal   the authenticated client
     rate_limit  header fields with the state of its rate limit, for a response of any status
+    any_origin  whether pages of any origin may read its response
     """
 
     request_id: str
@@ -38,6 +39,7 @@ class Exchange(msgspec.Struct, gc=False):
     remote: str | None
     principal: Principal | None = None
     rate_limit: HeaderLines = ""
+    any_origin: bool = False
 
 
 class Observer:

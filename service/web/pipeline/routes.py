@@ -19,13 +19,15 @@ _ANY: Final = "{}"
 class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A path.
 
-    describe  describes it in the OpenAPI document, given the schema of records; None if it is not in there
-    group     what its requests are counted and logged as, if not as those of the path
+    describe    describes it in the OpenAPI document, given the schema of records; None if it is not in there
+    group       what its requests are counted and logged as, if not as those of the path
+    any_origin  whether pages of any origin may read its answers
     """
 
     path: str
     describe: Callable[[Schema], Operation] | None = None
     group: str = ""
+    any_origin: bool = False
 
     @cached_property
     def name(self) -> str:

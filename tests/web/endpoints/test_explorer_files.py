@@ -21,7 +21,7 @@ POLICY = (
 MODULES = [name for name in NAMES if name.endswith(".js")]
 # The modules of the map, which is loaded after the first rows.
 OF_THE_MAP = {"base.js", "frame.js", "locations.js", "map.js", "marks.js", "names.js"}
-ON_DEMAND = {"hours.js", "takeaway.js"}
+ON_DEMAND = {"hours.js", "ranges.js", "takeaway.js"}
 # What the first view does not wait for; the names on the map come with it.
 LATER = ("provinces.json", "names.json", *ON_DEMAND)
 FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith(LATER))]

@@ -1,0 +1,389 @@
+// <store-locator>: search, list, card and map of stores in any web page.
+
+import { Api, ApiError, minuteOf } from "./api.js";
+import { element, say } from "./dom.js";
+import { texts } from "./en.js";
+import { languageOf, pointOf } from "./language.js";
+import { Search, placeName } from "./search.js";
+import { SHEET, cardOf, frameOf, itemOf, nameOf } from "./view.js";
+
+const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "ja"];
+/** Attributes of the element, and the parameters that they set. */
+const PARAMETERS = { country: "country", company: "company_id", query: "q", near: "near", radius: "radius" };
+const OTHERS = ["key", "src", "unit", "lang", "limit", "map", "show", "directions", "store-url", "json-ld"];
+/** What a public key allows. */
+const [MOST_LIMIT, MOST_RECORDS] = [50, 1000];
+const LIMIT = 20;
+/** From this width on there is a map beside the list, in pixels. */
+const WIDE = 600;
+const POSITION = { timeout: 15_000, maximumAge: 60_000 };
+
+/**
+ * @typedef {Record<string, any>} Store
+ * @typedef {import("./language.js").Language} Language
+ * @typedef {{name: string, kind: import("./attributes.js").Kind, label: string, show: string}} Attribute
+ * @typedef {{attributes: Attribute[], tiles: string, attribution: string, images: string[]}} Service what a service
+ *   tells of its stores and its map
+ */
+
+/** Sends requests with a public key. */
+class PublicApi extends Api {
+  /** @param {URL} base @param {string} key @param {string[]} countries those of which places are offered */
+  constructor(base, key, countries) {
+    super(() => "");
+    this.base = base;
+    /** @type {RequestCredentials} */
+    this.credentials = "omit";
+    this.publicKey = key;
+    this.countries = countries;
+  }
+
+  /** @param {string} path @param {URLSearchParams | Record<string, string>} query @returns {URL} */
+  url(path, query) {
+    const url = super.url(path, query);
+    if (path === "places") for (const each of this.countries) url.searchParams.append("country", each);
+    if (this.publicKey) url.searchParams.set("key", this.publicKey);
+    return url;
+  }
+
+  /** @returns {Promise<Service>} */
+  async service() {
+    try {
+      return (await this.get("embed/service.json")).body;
+    } catch {
+      return { attributes: [], tiles: "", attribution: "", images: [] }; // the requests for stores say why
+    }
+  }
+}
+
+/** What an element shows until one of its attributes changes. */
+class Locator {
+  /** @param {StoreLocator} host @param {PublicApi} api @param {Language} language */
+  constructor(host, api, language) {
+    this.host = host;
+    this.api = api;
+    this.language = language;
+    this.service = api.service();
+    this.abort = new AbortController();
+    this.query = new URLSearchParams();
+    for (const [attribute, name] of Object.entries(PARAMETERS)) for (const each of host.words(attribute)) this.query.append(name, each);
+    /** What the point that stores are near is called. */
+    this.place = host.text("near");
+    this.limit = Math.min(Math.max(Math.trunc(Number(host.text("limit"))) || LIMIT, 1), MOST_LIMIT);
+    this.page = 1;
+    /** @type {Store[]} */
+    this.stores = [];
+    this.total = 0;
+    /** The store whose card is open. */
+    this.id = "";
+    this.data = element("script", { type: "application/ld+json" });
+    /** @type {Promise<import("./locator-map.js").LocatorMap> | null} */
+    this.map = null;
+    this.parts = frameOf(language, {
+      onLocate: () => this.#locate(),
+      onOpenNow: () => this.set({ open_at: this.get("open_at") ? "" : minuteOf(new Date()) }),
+      onRadius: (radius) => this.set({ radius }),
+      onForget: () => this.set({ near: "" }),
+      onMore: () => this.ask(this.page + 1),
+      onClose: () => this.close(),
+    });
+    const { form, input, options, suggested } = this.parts;
+    this.search = new Search({ form, input, options, status: suggested }, api, this, language, () => []);
+    this.search.showState();
+    api.addEventListener("waiting", (event) => {
+      const { status, seconds } = /** @type {CustomEvent} */ (event).detail;
+      this.#say(status === 429 ? language.TEXT.waiting(seconds) : language.TEXT.unavailable(seconds));
+    });
+  }
+
+  /** @param {string} name @returns {string} the value of a parameter, empty if it is not set */
+  get(name) {
+    return this.query.get(name) ?? "";
+  }
+
+  /**
+   * Set parameters, and ask for the stores; empty values remove them.
+   * @param {Record<string, string>} values
+   * @param {{place?: string}} [options] the name of the place that `near` is
+   */
+  set(values, { place = "" } = {}) {
+    for (const [name, value] of Object.entries(values)) value ? this.query.set(name, value) : this.query.delete(name);
+    if (values.near !== undefined) this.place = place;
+    this.ask();
+  }
+
+  /** Ask for a page of stores, and show it unless something else is asked before the answer. */
+  async ask(page = 1) {
+    this.abort.abort();
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    const query = new URLSearchParams(this.query);
+    query.set("limit", String(this.limit));
+    if (page > 1) query.set("page_num", String(page));
+    if (!this.get("near")) {
+      query.set("sort_by", "name");
+      query.delete("radius"); // it is that of the next place
+    }
+    this.search.showState();
+    this.parts.side.setAttribute("aria-busy", "true");
+    if (!this.stores.length) this.#say(this.language.TEXT.loading);
+    try {
+      const [{ body }, service] = await Promise.all([this.api.get("stores", query, signal), this.service]);
+      const hours = service.attributes.find(({ kind }) => kind === "hours")?.name ?? "";
+      const { openingParts } = hours ? await import("./hours.js") : { openingParts: null };
+      if (signal.aborted) return;
+      this.shown = { language: this.language, service, hours, openingParts, host: this.host };
+      this.#show(body, page);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  /** @param {any} body a page of stores @param {number} page */
+  #show({ data, total_count: total }, page) {
+    const { parts, language: { TEXT } } = this;
+    this.close();
+    this.page = page;
+    this.total = total;
+    this.stores = page > 1 ? [...this.stores, ...data] : data;
+    const items = data.map((/** @type {Store} */ store) => itemOf(store, this.#view, () => this.open(store)));
+    page > 1 ? parts.list.append(...items) : parts.list.replaceChildren(...items);
+    if (page === 1) parts.side.scrollTop = 0;
+    parts.side.removeAttribute("aria-busy");
+    parts.more.hidden = this.stores.length >= total || this.limit * (page + 1) > MOST_RECORDS;
+    parts.empty.hidden = total > 0;
+    parts.offers.replaceChildren();
+    this.#say(TEXT.found(total));
+    this.#showQuery();
+    if (total === 0 && this.get("q")) this.#offer();
+    if (page > 1) /** @type {HTMLElement | null} */ (items[0]?.querySelector("button"))?.focus();
+    this.#describe();
+    this.host.tell("stores-changed", { stores: this.stores, total });
+    this.showMap();
+  }
+
+  /** Give the list to search engines. */
+  async #describe() {
+    if (this.host.text("json-ld") === "off") return;
+    const { signal } = this.abort;
+    const { jsonLd } = await import("./json-ld.js");
+    if (signal.aborted) return;
+    this.data.textContent = "";
+    this.data.append(jsonLd(this.stores, this.#view));
+    this.host.append(this.data);
+  }
+
+  /** Show the conditions that are set. */
+  #showQuery() {
+    const { parts, language: { TEXT } } = this;
+    const near = this.get("near");
+    parts.openNow.hidden = !this.#view.hours;
+    parts.openNow.setAttribute("aria-pressed", String(this.get("open_at") !== ""));
+    parts.near.hidden = parts.radius.hidden = !near;
+    parts.near.firstChild?.replaceWith(TEXT.nearPlace(this.place || near));
+    parts.radius.value = this.get("radius");
+  }
+
+  /** @returns {import("./view.js").Shown} */
+  get #view() {
+    return /** @type {import("./view.js").Shown} */ (this.shown);
+  }
+
+  /** Offer what may be meant by words that no store has. */
+  async #offer() {
+    const { signal } = this.abort;
+    const { TEXT } = this.language;
+    const { place, suggestion } = await this.search.offer(this.get("q"));
+    if (signal.aborted) return;
+    const [text, onclick] = place
+      ? [TEXT.nearPlace(placeName(place)), () => this.search.goTo(place)]
+      : [suggestion && TEXT.did(suggestion), () => this.set({ q: suggestion ?? "" })];
+    if (text) this.parts.offers.replaceChildren(element("button", { type: "button", onclick }, text));
+  }
+
+  /** @param {unknown} error say why there are no stores */
+  #fail(error) {
+    const { parts, language: { TEXT } } = this;
+    const { kind, status } = error instanceof ApiError ? error : { kind: "failed", status: 0 };
+    if (!(error instanceof ApiError)) console.error(error);
+    const words = { 401: TEXT.badKey, 403: TEXT.otherSite }[status] ?? (kind === "offline" ? TEXT.offline : TEXT.failed(status));
+    parts.side.removeAttribute("aria-busy");
+    this.#say(words);
+    parts.offers.replaceChildren(element("button", { type: "button", onclick: () => this.ask() }, TEXT.retry));
+    if (kind === "offline") addEventListener("online", () => this.ask(), { once: true, signal: this.abort.signal });
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    say(this.parts.status, text);
+  }
+
+  #locate() {
+    const { TEXT } = this.language;
+    const failed = () => this.#say(TEXT.noPosition);
+    this.#say(TEXT.locating);
+    if (!navigator.geolocation) return failed();
+    const found = (/** @type {GeolocationPosition} */ { coords: { latitude, longitude } }) =>
+      this.set({ near: `${latitude.toFixed(5)},${longitude.toFixed(5)}`, q: "" }, { place: TEXT.here });
+    navigator.geolocation.getCurrentPosition(found, failed, POSITION);
+  }
+
+  /** @param {Store} store open the card of a store */
+  async open(store) {
+    const { parts } = this;
+    this.id = store.store_id;
+    const card = cardOf(store, this.#view, () => this.close());
+    parts.card.replaceChildren(...card);
+    parts.card.setAttribute("aria-label", nameOf(store));
+    parts.side.classList.add("with-card");
+    parts.card.hidden = false;
+    parts.card.querySelector("h2")?.focus({ preventScroll: true });
+    this.host.tell("store-selected", { store });
+    (await this.map)?.select(pointOf(store));
+  }
+
+  /** @param {string} id open the card of a store of the map, which the list may not have */
+  async openById(id) {
+    const listed = this.stores.find((each) => each.store_id === id);
+    try {
+      this.open(listed ?? (await this.api.get(`stores/${encodeURIComponent(id)}`, {}, this.abort.signal)).body);
+    } catch (error) {
+      if (error instanceof ApiError) this.#fail(error);
+    }
+  }
+
+  /** Close the card; the focus is where it was opened. */
+  async close() {
+    if (!this.id) return;
+    const { parts } = this;
+    const index = this.stores.findIndex((each) => each.store_id === this.id);
+    const hadFocus = parts.card.matches(":focus-within");
+    this.id = "";
+    parts.card.hidden = true;
+    parts.side.classList.remove("with-card");
+    if (hadFocus) (parts.list.children[index]?.querySelector("button") ?? parts.input).focus();
+    (await this.map)?.select(null);
+  }
+
+  /** Show the map where it is wanted and has room; it is loaded then. */
+  async showMap() {
+    const wanted = this.host.text("map") || "auto";
+    const isShown = wanted === "on" || (wanted === "auto" && this.host.clientWidth >= WIDE);
+    this.parts.root.classList.toggle("with-map", isShown);
+    if (!isShown || !this.shown) return;
+    this.map ??= this.#loadMap();
+    try {
+      await (await this.map).show(this.query, this.total);
+    } catch {
+      this.map = null;
+      this.parts.map.replaceChildren(element("p", {}, this.language.TEXT.noMap));
+    }
+  }
+
+  async #loadMap() {
+    const { LocatorMap } = await import("./locator-map.js");
+    return LocatorMap.load(this.parts.map, this.api, this.#view, (id) => this.openById(id));
+  }
+
+  async end() {
+    this.abort.abort();
+    this.data.remove();
+    (await this.map)?.remove();
+  }
+}
+
+export class StoreLocator extends HTMLElement {
+  static observedAttributes = [...Object.keys(PARAMETERS), ...OTHERS];
+
+  constructor() {
+    super();
+    this.attachShadow({ mode: "open" }).adoptedStyleSheets = [SHEET];
+    this.isStarting = false;
+    /** Names the latest beginning. */
+    this.begun = {};
+    /** @type {Locator | null} */
+    this.locator = null;
+    new ResizeObserver(() => this.locator?.showMap()).observe(this);
+  }
+
+  connectedCallback() {
+    this.#restart();
+  }
+
+  disconnectedCallback() {
+    this.#restart();
+  }
+
+  /** @param {string} _ @param {string | null} before @param {string | null} after */
+  attributeChangedCallback(_, before, after) {
+    if (before !== after) this.#restart();
+  }
+
+  /** @param {string} name @returns {string} the value of an attribute, empty if it has none */
+  text(name) {
+    return this.getAttribute(name)?.trim() ?? "";
+  }
+
+  /** @param {string} name @returns {string[]} of a list of codes or names each, of another attribute its one value */
+  words(name) {
+    const text = this.text(name);
+    return ["country", "show"].includes(name) ? text.split(/[\s,]+/).filter(Boolean) : [text].filter(Boolean);
+  }
+
+  /** @param {string} type @param {unknown} detail */
+  tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+  }
+
+  /** Begin afresh, once for all that changes at a time. */
+  async #restart() {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    await null;
+    this.isStarting = false;
+    this.locator?.end();
+    this.locator = null;
+    const begun = (this.begun = {});
+    if (!this.isConnected) return;
+    const src = this.text("src");
+    const base = src ? new URL(src.replace(/\/?$/, "/"), document.baseURI) : new URL("../", import.meta.url);
+    const language = await this.#language();
+    if (begun !== this.begun || !this.isConnected) return;
+    this.locator = new Locator(this, new PublicApi(base, this.text("key"), this.words("country")), language);
+    /** @type {ShadowRoot} */ (this.shadowRoot).replaceChildren(this.locator.parts.root);
+    this.locator.ask();
+  }
+
+  /** @returns {Promise<Language>} the first of those of the element, the page and the visitor that there is */
+  async #language() {
+    const own = /** @type {HTMLElement | null} */ (this.closest("[lang]"))?.lang ?? "";
+    const { code, locale } = preferred([own, ...navigator.languages], LANGUAGES);
+    const unit = this.getAttribute("unit");
+    try {
+      return languageOf(code, code === "en" ? texts : (await import(`./${code}.js`)).texts, locale, unit);
+    } catch {
+      return languageOf("en", texts, "en", unit);
+    }
+  }
+}
+
+/**
+ * Choose the language of texts, and that of numbers and dates with its country.
+ * @param {string[]} wanted language tags, the best first; what is none is left out
+ * @param {string[]} codes those that there are, the first of which is the last resort
+ * @returns {{code: string, locale: string}}
+ */
+function preferred(wanted, codes) {
+  const tags = wanted.flatMap((tag) => {
+    try {
+      return Intl.getCanonicalLocales(tag.replace("_", "-"));
+    } catch {
+      return [];
+    }
+  });
+  const codeOf = (/** @type {string} */ tag) => tag.split("-")[0];
+  const code = tags.map(codeOf).find((each) => codes.includes(each)) ?? codes[0];
+  return { code, locale: tags.find((tag) => codeOf(tag) === code && tag !== code) ?? code };
+}
+
+customElements.define("store-locator", StoreLocator);

@@ -1,0 +1,92 @@
+"""`/embed/*`: the element `<store-locator>` for any website, and the modules that it shares with the explorer."""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final
+
+import msgspec
+
+from service.model.attributes import Attribute, Schema
+from service.model.operation import JSON
+from service.settings import Settings, image_origin
+from service.web.endpoints.documents import MEDIA_TYPES, VENDORED, document_plan, document_route
+from service.web.endpoints.resources import ServedData
+from service.web.http.header_fields import header_lines
+from service.web.pipeline.plan import Plan
+from service.web.pipeline.routes import ResourceRoute, Route
+
+EMBED_PATH: Final = "/embed"
+_FILES: Final = f"{EMBED_PATH}/{{file}}"
+# Of the explorer, what the element imports or loads.
+_SHARED: Final = (
+    *("api.js", "dom.js", "en.js", "hours.js", "language.js", "search.js"),
+    *("base.js", "frame.js", "locations.js", "map.js", "marks.js", "names.js"),
+    *("map.css", "countries.json", "provinces.json", "names.json"),
+)
+# As a module: whatever loads other modules in the page does not see it, and the page has its own `L` again.
+_AS_MODULE: Final = (b"const exports={},module={exports};", b"\nexport default exports.noConflict();\n")
+_HEADERS: Final = header_lines(
+    {"Cache-Control": "public, max-age=3600", "Cross-Origin-Resource-Policy": "cross-origin"}
+)
+
+
+class _Attribute(msgspec.Struct, frozen=True):
+    """What the element shows of an attribute."""
+
+    name: str
+    kind: str
+    label: str
+    show: str
+
+
+class _Service(msgspec.Struct, frozen=True):
+    """What the element needs to know of the service."""
+
+    attributes: tuple[_Attribute, ...]
+    tiles: str
+    attribution: str
+    images: tuple[str, ...]
+
+
+def embed_routes(data: ServedData, settings: Settings) -> tuple[Route, ...]:
+    """Return the routes of the files, which pages of any origin may read without a key."""
+    routes = (_service_route(data, settings), *_file_routes())
+    return tuple(msgspec.structs.replace(route, any_origin=True) for route in routes)
+
+
+@cache  # the files do not change, and their digests take long
+def _file_routes() -> tuple[Route, ...]:
+    return tuple(
+        document_route(f"{EMBED_PATH}/{name}", body, MEDIA_TYPES[name.rpartition(".")[2]], _HEADERS, group=_FILES)
+        for name, body in _files()
+    )
+
+
+def _files() -> Iterator[tuple[str, bytes]]:
+    web = resources.files("service.web")
+    for file in (*(web / "embed").iterdir(), *(web / "explorer" / name for name in _SHARED)):
+        yield file.name, file.read_bytes()
+    yield "leaflet.css", (VENDORED / "leaflet" / "leaflet.css").read_bytes()
+    yield "leaflet.js", (VENDORED / "leaflet" / "leaflet.js").read_bytes().join(_AS_MODULE)
+
+
+def _shown(attribute: Attribute) -> _Attribute:
+    label = attribute.label or attribute.name.replace("_", " ").capitalize()
+    return _Attribute(attribute.name, attribute.kind, label, attribute.show or "card")
+
+
+def _service_route(data: ServedData, settings: Settings) -> Route:
+    """Return the route of what depends on the served data and the settings."""
+    path = f"{EMBED_PATH}/service.json"
+
+    @lru_cache(2)  # without attributes, and with those of the data that is served
+    def body(schema: Schema) -> bytes:
+        attributes = tuple(map(_shown, schema.declaration.stores))
+        images = tuple(map(image_origin, settings.image_origin))
+        return msgspec.json.encode(_Service(attributes, settings.tiles, settings.tiles_attribution, images))
+
+    def plan(*_: object) -> Plan:
+        return document_plan(path, body(data.snapshots.schema), JSON, _HEADERS)
+
+    return ResourceRoute(path=path, plan=plan, group=_FILES)

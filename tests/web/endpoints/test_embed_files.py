@@ -1,0 +1,120 @@
+"""/embed/*: which files are served and how. What the element does is tested in a browser: tests/interop."""
+
+import posixpath
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from service.publishing.snapshot import SnapshotHolder
+from tests.directory import store, write_directory
+from tests.loaded import serve
+from tests.web.conftest import SiteClient
+from tests.web.live import Client
+
+FOLDER: Final = files("service.web") / "embed"
+OWN: Final = sorted(file.name for file in FOLDER.iterdir())
+LANGUAGES: Final = ["de.js", "es.js", "fr.js", "it.js", "ja.js", "nl.js"]
+LOADED: Final = ["leaflet.css", "map.css", "countries.json", "provinces.json", "names.json", "service.json"]
+MODULES: Final = [*OWN, "en.js", "map.js", "hours.js", "leaflet.js"]
+PATHS: Final = [f"/embed/{name}" for name in (*MODULES, *LOADED)]
+MOST_BYTES: Final = 20_000
+MOST_FILES: Final = 7
+MAPPING: Final = """
+[stores.attributes]
+has_parking = { from = "Parking", kind = "flag" }
+web = { from = "Web", kind = "url", label = "Website", show = "never" }
+"""
+ELSEWHERE: Final = re.compile(r"https?://(?!\$|maps\.apple\.com/\?|www\.google\.com/maps/dir/\?|schema\.org\b)")
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_pages_of_any_origin_may_load_each_file_without_a_key(site_client: SiteClient, path: str) -> None:
+    client = await site_client(cors_origin=("https://other.example",))
+    for origin in ("https://shop.example", "https://other.example", "null"):
+        response = await client.get(path, headers={"Origin": origin})
+        assert response.status == 200
+        assert response.headers["ETag"].startswith('"')
+        assert response.headers["Cache-Control"] == "public, max-age=3600"
+        assert response.headers.getall("Access-Control-Allow-Origin") == ["*"]
+        assert response.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Vary"] == "Accept-Encoding"
+        again = await client.get(path, headers={"Origin": origin, "If-None-Match": response.headers["ETag"]})
+        assert (again.status, again.headers.getall("Access-Control-Allow-Origin")) == (304, ["*"])
+
+
+@pytest.mark.parametrize("path", ["page.js", "page.html", "nope.js", "%2e%2e%2fsite.py", "embed.py", "style.css"])
+async def test_no_other_file_is_served(client: Client, path: str) -> None:
+    assert (await client.get(f"/embed/{path}")).status == 404
+
+
+async def imported(client: Client, name: str, pattern: str) -> set[str]:
+    """Return the names that a module imports as a pattern has them."""
+    script = await (await client.get(f"/embed/{name}")).text()
+    return {posixpath.basename(path) for path in re.findall(pattern, script, re.MULTILINE)}
+
+
+async def static_imports(client: Client, name: str) -> set[str]:
+    """Return a module and all that it imports before it runs."""
+    found, waiting = {name}, [name]
+    while waiting:
+        new = await imported(client, waiting.pop(), r'^import [^"]*"\./([^"]+)"') - found
+        found |= new
+        waiting += new
+    return found
+
+
+async def test_what_a_page_loads_before_the_first_list_is_small(client: Client) -> None:
+    names = await static_imports(client, "store-locator.js")
+    assert "en.js" in names
+    assert len(names) <= MOST_FILES
+    sent = [await client.get(f"/embed/{name}", headers={"Accept-Encoding": "gzip"}) for name in names]
+    assert {each.headers["Content-Encoding"] for each in sent} == {"gzip"}
+    assert sum(int(each.headers["Content-Length"]) for each in sent) <= MOST_BYTES
+
+
+async def test_what_a_module_loads_is_relative_and_is_there(client: Client) -> None:
+    waiting, seen = ["store-locator.js", *LANGUAGES], set[str]()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        response = await client.get(f"/embed/{name}")
+        assert response.status == 200, name
+        if name.endswith(".js") and name != "leaflet.js":
+            script = re.sub(r"/\*\*.*?\*/", "", await response.text(), flags=re.DOTALL)  # types are no imports
+            assert "innerHTML =" not in script
+            assert ELSEWHERE.findall(script) == [], name
+            loaded = re.findall(r'(?:from|import\()\s*"\./([^"]+)"|fileUrl\("([^"]+)"\)', script)
+            waiting += [path for each in loaded for path in each if path and path not in seen]
+    assert {"map.js", "leaflet.js", "hours.js", "names.json"} <= seen
+    assert set(OWN) <= seen
+
+
+async def test_the_library_is_a_module_that_leaves_nothing_behind(client: Client) -> None:
+    module, script = [await (await client.get(path)).read() for path in ("/embed/leaflet.js", "/explorer/leaflet.js")]
+    assert script in module
+    assert module.rstrip().endswith(b"export default exports.noConflict();")
+
+
+async def test_the_service_tells_what_the_element_shows(
+    site_client: SiteClient, snapshots: SnapshotHolder, tmp_path: Path
+) -> None:
+    tiles = "https://t.example/{z}/{x}/{y}.png"
+    client = await site_client(tiles=tiles, tiles_attribution="T", image_origin=("https://I.example",))
+    known = {"tiles": tiles, "attribution": "T", "images": ["https://i.example"]}
+    assert await (await client.get("/embed/service.json")).json() == {"attributes": [], **known}
+    folder = write_directory(tmp_path / "data", [store("a", Parking="yes", Web="https://a.example")])
+    (folder / "mapping.toml").write_text(MAPPING)
+    await serve(snapshots, folder)
+    known_to_it = await (await client.get("/embed/service.json")).json()
+    assert known_to_it["attributes"] == [
+        {"name": "has_parking", "kind": "flag", "label": "Has parking", "show": "card"},
+        {"name": "web", "kind": "url", "label": "Website", "show": "never"},
+    ]
+
+
+async def test_it_is_served_without_the_explorer(site_client: SiteClient) -> None:
+    assert (await (await site_client(no_explorer=True)).get("/embed/store-locator.js")).status == 200
