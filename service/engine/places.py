@@ -1,6 +1,6 @@
 """The places of a data set, numbered in their order: those with the most stores first, then by name."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
@@ -8,22 +8,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Column, Rows, SortedStrings, StringArray, build_column, merge
+from service.engine.columns.column import Rows, SortedStrings, StringArray, merge
 from service.engine.geography.grid import Floats
 from service.engine.geography.locations import DIMENSIONS
 from service.engine.geography.means import rounded_degrees
 from service.engine.table import Table
-from service.engine.text_index import TextIndex, TextIndexBuilder
-from service.model.kinds import fold
+from service.engine.text_index import TextIndex
 from service.model.places import CITY, POSTAL_CODE, Place
-from service.model.words import compact, spoken
-from service.spool import Spools
+from service.model.words import spoken
 
 CACHE_BYTES: Final = 1 << 20  # of each index of words, in a process that serves
 _AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 
 
-class Address(msgspec.Struct, frozen=True):
+class Address(msgspec.Struct, frozen=True, gc=False):
     """What a record has of its place."""
 
     city: str | None = None
@@ -33,7 +31,6 @@ class Address(msgspec.Struct, frozen=True):
 
 
 decode_address: Final = msgspec.json.Decoder(Address).decode
-_ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class PlaceIndex(msgspec.Struct, frozen=True, eq=False):
@@ -138,120 +135,3 @@ def _place(address: Address, is_city: bool, latitude: float, longitude: float, c
         longitude=longitude,
         stores=count,
     )
-
-
-class FoundPlace(msgspec.Struct, frozen=True, gc=False):
-    """A city, or else a postal code; `first` is the row of the store that spells it, -1 if none does."""
-
-    is_city: bool
-    address: Address
-    stores: int
-    first: int = -1
-
-    @property
-    def name(self) -> str:
-        """The city or the postal code."""
-        return (self.address.city if self.is_city else self.address.postal_code) or ""
-
-
-def build_places(found: Sequence[FoundPlace], vectors: Floats, spools: Spools) -> Places:
-    """Return the places of those that were found, in any order, and their unit vectors."""
-    flags = [place.is_city for place in found]
-    are_cities, counts = np.array(flags, np.bool_), np.array([place.stores for place in found], np.int32)
-    names = _Texts(place.name for place in found)
-    cities, provinces, countries = (
-        _Texts(getattr(place.address, field) for place in found) for field in ("city", "province", "country")
-    )
-    by_name = np.lexsort((~are_cities, *(field.ranks for field in (countries, provinces, cities, names))))
-    ranks = np.empty(len(by_name), np.int32)
-    ranks[by_name] = np.arange(len(by_name), dtype=np.int32)
-    order = np.lexsort((ranks, -counts))
-    is_city, in_country = are_cities[order], countries.ranks[order]
-    keys = sorted({fold(text) for text in countries.distinct if text is not None})
-    spelled = [names.distinct[code] or "" for code in names.codes[order].tolist()]
-    codes = {number: compact(spelled[number]) for number in (~is_city).nonzero()[0].tolist()}
-    others = [number for number in range(len(order)) if not _is_plain(codes.get(number, ""))]
-    by_words = [
-        (name, number)
-        for number, name in zip(others, spoken([spelled[number] for number in others]), strict=True)
-        if codes.get(number) != name.replace(" ", "")
-    ]
-    joined, of_places = names.changed(_with_joined, flags), cities.changed(_city_of_code, flags)
-    spelled_here = [number for number in order.tolist() if found[number].first < 0]
-    firsts = np.array([place.first for place in found], np.int32)
-    firsts[spelled_here] = ~np.arange(len(spelled_here), dtype=np.int32)
-    return Places(
-        firsts=firsts[order],
-        addresses=StringArray.of([_ENCODE(found[number].address) for number in spelled_here]),
-        are_cities=is_city.astype(np.uint8),
-        stores=counts[order],
-        ranks=ranks[order],
-        vectors=vectors[order].ravel(),
-        countries=np.where(in_country, in_country - 1, len(keys)).astype(np.min_scalar_type(len(keys))),
-        country_keys=StringArray.of([key.encode() for key in keys]),
-        names=_index([joined], order, spools),
-        others=_index([of_places, provinces, countries], order, spools),
-        spoken=_place_index(by_words),
-        codes=_place_index([(code, number) for number, code in codes.items()]),
-        backwards=StringArray.of(sorted({name[::-1].encode() for name, _ in by_words})),
-    )
-
-
-def _is_plain(code: str) -> bool:
-    """Return whether the key of a postal code is its words, without spaces."""
-    return code.isascii() and code.isalnum()
-
-
-class _Texts:
-    """Texts, each by its code in the distinct ones; the first of these is None."""
-
-    def __init__(self, texts: Iterable[str | None]) -> None:
-        codes: dict[str | None, int] = {None: 0}
-        self.codes = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int32)
-        self.distinct = list(codes)
-
-    @cached_property
-    def ranks(self) -> NDArray[np.integer]:
-        """The rank of each text as words compare; 0 of none."""
-        keys = [None, *(fold(text) for text in self.distinct if text is not None)]
-        ranks = {key: rank for rank, key in enumerate([None, *sorted(set(keys[1:]), key=str)])}
-        return np.array([ranks[key] for key in keys], np.int32).take(self.codes)
-
-    def changed(self, change: Callable[[str, bool], str | None], flags: Iterable[bool]) -> "_Texts":
-        """Return the texts, changed by what is true of each."""
-        texts = (self.distinct[code] or "" for code in self.codes.tolist())
-        return _Texts(map(change, texts, flags))
-
-    def column(self, order: NDArray[np.integer]) -> tuple[Column, StringArray]:
-        """Return the column of the texts in an order, and the distinct ones."""
-        distinct = StringArray.of([text.encode() for text in self.distinct if text is not None])
-        codes = self.codes[order] - np.int32(1)
-        return build_column(np.where(codes < 0, np.int32(len(distinct)), codes), distinct, filters=False), distinct
-
-
-def _with_joined(name: str, is_city: bool) -> str:  # noqa: FBT001 - of a row
-    """Return a name, that of a postal code also without spaces."""
-    return name if is_city or " " not in name else f"{name} {''.join(name.split())}"
-
-
-def _city_of_code(city: str, is_city: bool) -> str | None:  # noqa: FBT001 - of a row
-    return None if is_city else city
-
-
-def _index(fields: Sequence[_Texts], order: NDArray[np.integer], spools: Spools) -> TextIndex:
-    builder = TextIndexBuilder(spools)
-    for field in fields:
-        builder.add(*field.column(order))
-    return builder.build(len(order))
-
-
-def _place_index(pairs: Sequence[tuple[str, int]]) -> PlaceIndex:
-    """Return the index of pairs of a key and a place."""
-    ordered = sorted(pairs)
-    keys = list(dict.fromkeys(key for key, _ in ordered))
-    codes = {key: code for code, key in enumerate(keys)}
-    counts = np.bincount([codes[key] for key, _ in ordered], minlength=len(keys)) if ordered else np.zeros(0, np.int32)
-    starts = np.zeros(len(keys) + 1, np.int32)
-    counts.cumsum(out=starts[1:])
-    numbers = np.array([number for _, number in ordered], np.int32)
-    return PlaceIndex(StringArray.of([key.encode() for key in keys]), starts, numbers)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import chain
 from typing import Final, TypeAlias
 
 import msgspec
@@ -164,6 +163,7 @@ _TEXTS: Final = 1 << 13  # texts cut at once: their chunks fit the processor's c
 # ASCII letters in lower case; anything else in ASCII but digits ends a chunk, which may be empty.
 _ASCII_GAPS: Final = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 _TO_CHUNKS: Final = bytes(range(256)).lower().translate(bytes.maketrans(_ASCII_GAPS, NULL_KEY * len(_ASCII_GAPS)))
+_BEYOND_ASCII: Final = 128
 _DELETED: Final = b"'`"  # the apostrophes in ASCII
 _CHUNK: Final = np.dtype([("code", np.int32), ("number", np.int32)])  # the code of its text, and its own number
 _AT_ONCE: Final = 1 << 16  # chunks or pairs worked on at once: they fit the processor's cache
@@ -240,13 +240,15 @@ class TextIndexBuilder:
     def _split(self) -> tuple["_Chunks", StringArray]:
         """Split each chunk into its words; return these, and the distinct words."""
         numbers, chunks = rank(self._chunks, self._spools)
-        joined, counts = self._spools.new(), list[int]()
+        joined, lengths = self._spools.new(), np.diff(chunks.offsets).astype(np.int64)
+        np.minimum(lengths, 1, out=lengths)  # in ASCII a chunk is a word, if it is not empty
         for begin in range(0, len(chunks), _TEXTS):
-            split = _words(list(chunks.part(begin, min(begin + _TEXTS, len(chunks)))))
-            counts += map(len, split)
-            joined.append(KEY_END.join([*chain.from_iterable(split), b""]))
+            part = chunks.part(begin, min(begin + _TEXTS, len(chunks)))
+            words = list(part)
+            for number, found in _words_beyond_ascii(part, words):
+                words[number], lengths[begin + number] = KEY_END.join(found), len(found)
+            joined.append(KEY_END.join([*filter(None, words), b""]))
         ranks, distinct = rank(joined, self._spools)
-        lengths = np.array(counts, np.int64)
         return _Chunks(ranks, lengths[numbers], (lengths.cumsum() - lengths)[numbers]), distinct
 
     def _words(self, chunks: "_Chunks") -> Iterator[tuple[Column, Codes, Codes]]:
@@ -280,14 +282,13 @@ def _cut(texts: StringArray) -> tuple[bytes, _Integers]:
     return chunks.replace(NULL_KEY, KEY_END), np.diff(ends.searchsorted(of_texts, "right"), prepend=0)
 
 
-def _words(chunks: Sequence[bytes]) -> list[Sequence[bytes]]:
-    """Return the words of each chunk."""
-    split: list[Sequence[bytes]] = [(chunk,) if chunk else () for chunk in chunks]
-    others = [number for number, chunk in enumerate(chunks) if not chunk.isascii()]
-    lines = b"\n".join([chunks[number] for number in others]).decode()
-    for number, found in zip(others, words_of_lines(lines) if others else (), strict=True):
-        split[number] = [word.encode() for word in found]
-    return split
+def _words_beyond_ascii(part: StringArray, chunks: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the numbers of the chunks that are not in ASCII, and their words."""
+    beyond = (np.frombuffer(part.data, np.uint8) >= _BEYOND_ASCII).nonzero()[0]
+    numbers = np.unique(part.offsets.searchsorted(beyond, "right") - 1).tolist()
+    lines = b"\n".join([chunks[number] for number in numbers]).decode()
+    for number, found in zip(numbers, words_of_lines(lines) if numbers else (), strict=True):
+        yield number, [word.encode() for word in found]
 
 
 def _ranges(totals: _Integers, size: int) -> Iterator[tuple[int, int]]:

@@ -1,22 +1,39 @@
 """Derive the places of a data set: of the cities and postal codes of its stores, and of the operator's list."""
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
-from typing import Final
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.columns.column import KEY_END, Rows, StringArray, build_column, join_keys
+from service.engine.columns.ranking import Codes, rank_few
 from service.engine.geography.grid import Floats, squared_chord
+from service.engine.geography.locations import DIMENSIONS
 from service.engine.geography.means import mean_vectors
-from service.engine.places import FoundPlace, Places, build_places, decode_address
+from service.engine.places import Address, PlaceIndex, Places
 from service.engine.table import Table
+from service.engine.text_index import TextIndex, TextIndexBuilder
+from service.loading.fast_path import read_plain_column
+from service.model.kinds import POSTAL, WORDS, Kind
+from service.model.places import CITY, POSTAL_CODE
+from service.model.words import HYPHENS, spoken
 from service.reading.files.places_file import PlaceKey, PlaceList, folded, key_of
 from service.spool import Spools
 
 _CLOSE: Final = squared_chord(50_000)  # of cities of one name that are the same
+_AT_ONCE: Final = 1 << 10  # rows decoded
+_BITS: Final = 32
+_DECODE: Final = msgspec.json.Decoder(list[Address]).decode
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+_Integers: TypeAlias = NDArray[np.integer]
+_Flags: TypeAlias = NDArray[np.bool_]
 
 
 class _Groups(msgspec.Struct, frozen=True, eq=False):
@@ -28,28 +45,33 @@ class _Groups(msgspec.Struct, frozen=True, eq=False):
     provinces  place -> its first store with its province, or the same
     """
 
-    rows: NDArray[np.integer]
-    groups: NDArray[np.integer]
-    firsts: NDArray[np.integer]
-    provinces: NDArray[np.integer]
+    rows: _Integers
+    groups: _Integers
+    firsts: _Integers
+    provinces: _Integers
 
 
 def derive_places(stores: Table, listed: PlaceList | None, spools: Spools) -> Places:
     """Return the places of stores and of a list: those that have a point."""
-    found: list[FoundPlace] = []
-    points: list[Floats] = []
+    found, names = _Found(), None if listed is None else _Names(listed)
     for is_city, groups in ((True, _cities(stores)), (False, _postal_codes(stores))):
         vectors, have_point = mean_vectors(*_vectors(stores, groups), len(groups.firsts))
         vectors[~have_point] = 0
-        found += _spelled(stores, groups, is_city=is_city)
-        points.append(vectors)
-    vectors = np.concatenate(points)
-    if listed is not None:
-        others, of_others = _merged(found, vectors, listed)
-        found += others
-        vectors = np.concatenate((vectors, of_others))
-    located = (vectors != 0).any(axis=1)
-    return build_places(list(compress(found, located.tolist())), vectors[located], spools)
+        counts = np.bincount(groups.groups, minlength=len(vectors))
+        for start in range(0, len(vectors), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            addresses, firsts = _spelled(stores, groups.firsts[part], groups.provinces[part])
+            if names is not None:
+                names.locate(addresses, vectors[part], is_city=is_city)
+            located: _Flags = (vectors[part] != 0).any(axis=1)
+            some = list(compress(addresses, located.tolist()))
+            found.add(some, counts[part][located], firsts[located], vectors[part][located], is_city=is_city)
+    if names is not None:
+        for is_city in (True, False):
+            others, points = names.others(is_city=is_city)
+            none = np.zeros(len(others), np.int32)
+            found.add(others, none, ~none, points, is_city=is_city)
+    return _build(found, spools)
 
 
 def _cities(stores: Table) -> _Groups:
@@ -79,16 +101,14 @@ def _postal_codes(stores: Table) -> _Groups:
     return _Groups(rows, groups, rows[firsts], rows[firsts])
 
 
-def _numbered(
-    some: NDArray[np.integer], others: NDArray[np.integer]
-) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+def _numbered(some: _Integers, others: _Integers) -> tuple[_Integers, _Integers]:
     """Return the number of each pair of numbers among the distinct ones, and the first position of each of these."""
     joined = some.astype(np.int64) << 32 | others.astype(np.int64)
     _, firsts, numbers = np.unique(joined, return_index=True, return_inverse=True)
     return numbers, firsts
 
 
-def _vectors(stores: Table, groups: _Groups) -> tuple[NDArray[np.integer], Floats]:
+def _vectors(stores: Table, groups: _Groups) -> tuple[_Integers, Floats]:
     """Return of the located stores of places their groups and unit vectors."""
     if stores.locations is None:
         return groups.groups[:0], np.empty((0, 3))
@@ -97,44 +117,194 @@ def _vectors(stores: Table, groups: _Groups) -> tuple[NDArray[np.integer], Float
     return groups.groups[located], stores.locations.points.take(positions[located], axis=0)
 
 
-def _spelled(stores: Table, groups: _Groups, *, is_city: bool) -> Iterator[FoundPlace]:
-    """Yield places as their first stores spell them."""
-    counts = np.bincount(groups.groups, minlength=len(groups.firsts)).tolist()
-    for first, other, count in zip(groups.firsts.tolist(), groups.provinces.tolist(), counts, strict=True):
-        address = decode_address(stores.row(first))
-        if other != first and (province := decode_address(stores.row(other)).province) != address.province:
-            yield FoundPlace(is_city, msgspec.structs.replace(address, province=province), count)
-        else:
-            yield FoundPlace(is_city, address, count, first)
+def _spelled(stores: Table, firsts: _Integers, provinces: _Integers) -> tuple[list[Address], _Integers]:
+    """Return what places are called, and the stores that spell them so; -1 for none."""
+    addresses, spelling = _addresses(stores, firsts), firsts.copy()
+    elsewhere = (provinces != firsts).nonzero()[0]
+    for index, other in zip(elsewhere.tolist(), _addresses(stores, provinces[elsewhere]), strict=True):
+        if other.province != addresses[index].province:
+            addresses[index], spelling[index] = msgspec.structs.replace(addresses[index], province=other.province), -1
+    return addresses, spelling
 
 
-def _merged(found: Sequence[FoundPlace], vectors: Floats, listed: PlaceList) -> tuple[Iterator[FoundPlace], Floats]:
-    """Give places of stores the points of those of a list that are the same; return the others, and their points."""
-    by_key: defaultdict[PlaceKey, list[int]] = defaultdict(list)
-    for number, (is_city, address) in enumerate(listed.places):
-        by_key[key_of(address, is_city=is_city)].append(number)
-    is_other = np.ones(len(listed.places), np.bool_)
-    for index, place in enumerate(found):
-        same = _same(place, vectors[index], by_key, listed)
-        if same is not None:
-            vectors[index], is_other[same] = listed.vectors[same], False
-    others = (FoundPlace(*each, 0) for each in compress(listed.places, is_other.tolist()))
-    return others, listed.vectors[is_other]
+def _addresses(stores: Table, rows: _Integers) -> list[Address]:
+    return _DECODE(b"[%b]" % b"".join(stores.json(rows.astype(np.int32))))
 
 
-def _same(place: FoundPlace, vector: Floats, by_key: Mapping[PlaceKey, Sequence[int]], listed: PlaceList) -> int | None:
-    """Return the number of the place of a list that a place of stores is; None if there is none."""
-    numbers = by_key.get(key_of(place.address, is_city=place.is_city), ())
-    if not place.is_city or not numbers:
-        return numbers[0] if numbers else None
-    mine = folded(place.address.province)
-    provinces = [folded(listed.places[number][1].province) for number in numbers]
-    if not vector.any():
-        return numbers[provinces.index(mine)] if mine in provinces else numbers[0] if len(numbers) == 1 else None
-    away = ((listed.vectors[list(numbers)] - vector) ** 2).sum(axis=1).tolist()
-    near = [
-        (chord, number)
-        for chord, number, province in zip(away, numbers, provinces, strict=True)
-        if province in (mine, None) or mine is None or chord <= _CLOSE
-    ]
-    return min(near)[1] if near else None
+class _Names:
+    """The places of a list by their names."""
+
+    def __init__(self, listed: PlaceList) -> None:
+        self._listed, self._is_other = listed, np.ones(len(listed.places), np.bool_)
+        self._numbers: defaultdict[PlaceKey, list[int]] = defaultdict(list)
+        for number, (is_city, address) in enumerate(listed.places):
+            self._numbers[key_of(address, is_city=is_city)].append(number)
+
+    def locate(self, addresses: Sequence[Address], vectors: Floats, *, is_city: bool) -> None:
+        """Give places of stores the points of those of the list that are the same."""
+        for index, address in enumerate(addresses):
+            numbers = self._numbers.get(key_of(address, is_city=is_city), ())
+            same = self._same(address, vectors[index], numbers) if is_city else next(iter(numbers), None)
+            if same is not None:
+                vectors[index], self._is_other[same] = self._listed.vectors[same], False
+
+    def _same(self, city: Address, vector: Floats, numbers: Sequence[int]) -> int | None:
+        """Return which of the cities of a name and country a city of stores is; None if it is none of them."""
+        mine = folded(city.province)
+        provinces = [folded(self._listed.places[number][1].province) for number in numbers]
+        if not numbers or not vector.any():
+            return numbers[provinces.index(mine)] if mine in provinces else numbers[0] if len(numbers) == 1 else None
+        away = ((self._listed.vectors[list(numbers)] - vector) ** 2).sum(axis=1).tolist()
+        near = [
+            (chord, number)
+            for chord, number, province in zip(away, numbers, provinces, strict=True)
+            if province in (mine, None) or mine is None or chord <= _CLOSE
+        ]
+        return min(near)[1] if near else None
+
+    def others(self, *, is_city: bool) -> tuple[list[Address], Floats]:
+        """Return the cities, or else the postal codes, that are none of stores, and their points."""
+        chosen = self._is_other & [each[0] == is_city for each in self._listed.places]
+        return [address for _, address in compress(self._listed.places, chosen.tolist())], self._listed.vectors[chosen]
+
+
+class _Field(msgspec.Struct, frozen=True, eq=False):
+    """A text of each place by its code: the number of the text from 1, or 0 for none."""
+
+    codes: _Integers
+    texts: Sequence[str]
+
+    def of(self, chosen: _Flags) -> "_Field":
+        """Return the texts of some places, and none of the others."""
+        codes = np.where(chosen, self.codes, 0)
+        used = np.bincount(codes, minlength=1)[1:].nonzero()[0]
+        return _Field(np.where(codes, used.searchsorted(codes - 1) + 1, 0), [self.texts[at] for at in used.tolist()])
+
+
+class _Found:
+    """Places with a point, in any order; `firsts` and `addresses` are as in `Places`."""
+
+    def __init__(self) -> None:
+        self.are_cities, self.stores, self.firsts, self.vectors = (array(code) for code in "biid")
+        self.addresses: list[bytes] = []
+        self._fields = {name: (array("i"), defaultdict[str | None, int]()) for name in (CITY, "province", "country")}
+        for _, numbers in self._fields.values():
+            numbers.default_factory = numbers.__len__
+            numbers[None] = 0
+        self._postal_codes: list[str] = []  # one for each, as few are the same
+
+    def add(
+        self, addresses: Sequence[Address], stores: _Integers, firsts: _Integers, points: Floats, *, is_city: bool
+    ) -> None:
+        """Add cities, or else postal codes; no store spells those whose `firsts` are negative."""
+        own = firsts < 0
+        firsts[own] = ~np.arange(len(self.addresses), len(self.addresses) + np.count_nonzero(own))
+        self.addresses += map(_ENCODE, compress(addresses, own.tolist()))
+        self.are_cities.extend([is_city] * len(addresses))
+        self.stores.extend(stores.tolist())
+        self.firsts.extend(firsts.tolist())
+        self.vectors.frombytes(points.tobytes())
+        for name, (codes, numbers) in self._fields.items():
+            codes.extend(map(numbers.__getitem__, map(attrgetter(name), addresses)))
+        if not is_city:
+            self._postal_codes += map(attrgetter(POSTAL_CODE), addresses)
+
+    def fields(self) -> list[_Field]:
+        """Return the city, province and country of all places, and the postal codes."""
+        codes = np.array(self.are_cities) == 0
+        return [
+            *(_Field(np.array(each, np.int32), list(filter(None, known))) for each, known in self._fields.values()),
+            _Field(np.where(codes, codes.cumsum(), 0), self._postal_codes),
+        ]
+
+
+def _build(found: _Found, spools: Spools) -> Places:
+    """Return the places in their order: those with the most stores first, then by name."""
+    fields, are_cities, stores = found.fields(), np.array(found.are_cities, np.bool_), np.array(found.stores, np.int32)
+    ranks = _ranks(are_cities, *fields)
+    order = (-stores.astype(np.int64) << _BITS | ranks).argsort()
+    is_city = are_cities[order]
+    cities, provinces, countries, codes = (_Field(field.codes[order], field.texts) for field in fields)
+    in_country, country_keys = _ranked(_keys(WORDS, countries.texts))
+    keys = _keys(POSTAL, codes.texts)
+    for hyphen in HYPHENS:
+        keys = keys.replace(hyphen.encode(), b"")
+    names, joined = cities.of(is_city), _Field(codes.codes, list(map(_with_joined, codes.texts)))
+    by_words = _by_words(names, codes, keys)
+    return Places(
+        firsts=np.array(found.firsts, np.int32)[order],
+        addresses=StringArray.of(found.addresses),
+        are_cities=is_city.astype(np.uint8),
+        stores=stores[order],
+        ranks=ranks[order],
+        vectors=np.array(found.vectors).reshape(-1, DIMENSIONS)[order].ravel(),
+        countries=np.append(len(country_keys), in_country)[countries.codes].astype(
+            np.min_scalar_type(len(country_keys))
+        ),
+        country_keys=country_keys,
+        names=_index([names, joined], spools),
+        others=_index([cities.of(~is_city), provinces, countries], spools),
+        spoken=_place_index(by_words.codes, join_keys(by_words.texts)),
+        codes=_place_index(codes.codes, keys),
+        backwards=StringArray.of(sorted({name[::-1].encode() for name in by_words.texts})),
+    )
+
+
+def _ranks(are_cities: _Flags, cities: _Field, provinces: _Field, countries: _Field, codes: _Field) -> Rows:
+    """Return the rank of each place by name, city, province, country and kind; of no text first."""
+    named, in_province, in_country = (
+        np.append(np.int64(0), _ranked(_keys(WORDS, texts))[0] + np.int64(1))
+        for texts in ([*cities.texts, *codes.texts], provinces.texts, countries.texts)
+    )
+    names = np.where(are_cities, cities.codes, codes.codes + len(cities.texts))
+    area = in_province[provinces.codes] << _BITS | in_country[countries.codes] << 1 | ~are_cities
+    by_name = np.lexsort((area, named[names] << _BITS | named[cities.codes]))
+    ranks = np.empty(len(by_name), np.int32)
+    ranks[by_name] = np.arange(len(by_name), dtype=np.int32)
+    return ranks
+
+
+def _keys(kind: Kind, texts: Sequence[str]) -> bytes:
+    """Return the normalized keys of texts, in the format of `join_keys`."""
+    plain = read_plain_column(kind, texts)
+    return join_keys(list(map(kind.normalize, texts))) if plain is None else plain.keys
+
+
+def _ranked(keys: bytes) -> tuple[Codes, StringArray]:
+    """Return the code of each key, and the sorted distinct keys."""
+    codes, distinct = rank_few(keys)
+    return codes, StringArray.of(distinct.split(KEY_END)[:-1])
+
+
+def _with_joined(code: str) -> str:
+    """Return a postal code, also without its spaces."""
+    return f"{code} {''.join(code.split())}" if " " in code else code
+
+
+def _by_words(cities: _Field, codes: _Field, keys: bytes) -> _Field:
+    """Return the words of cities, and of postal codes those that are not their keys, which most are without spaces."""
+    odd = [(at, key.decode()) for at, key in enumerate(keys.split(KEY_END)[:-1]) if not key.isalnum()]
+    words = zip(odd, spoken([codes.texts[at] for at, _ in odd]), strict=True)
+    names = {at: name for (at, key), name in words if name.replace(" ", "") != key}
+    numbers = np.zeros(1 + len(codes.texts), np.intp)
+    numbers[[1 + at for at in names]] = np.arange(len(names)) + len(cities.texts) + 1
+    texts = [*spoken(cities.texts), *names.values()]
+    return _Field(np.where(cities.codes, cities.codes, numbers[codes.codes]), texts)
+
+
+def _index(fields: Sequence[_Field], spools: Spools) -> TextIndex:
+    """Return the index of the words of fields."""
+    builder = TextIndexBuilder(spools)
+    for field in fields:
+        texts = StringArray.of([text.encode() for text in field.texts])
+        codes = np.where(field.codes, field.codes - 1, len(texts)).astype(np.int32)
+        builder.add(build_column(codes, texts, filters=False), texts)
+    return builder.build(len(fields[0].codes))
+
+
+def _place_index(codes: _Integers, keys: bytes) -> PlaceIndex:
+    """Return the index of the places whose codes are not 0, by the keys of codes."""
+    numbers = codes.nonzero()[0].astype(np.int32)
+    ranks, distinct = _ranked(keys)
+    column = build_column(ranks[codes[numbers] - 1], distinct, filters=False)
+    return PlaceIndex(distinct, column.starts, numbers[column.order])

@@ -84,6 +84,8 @@ def fold_case(text: str) -> str:
     """Return words folded, white space unchanged; the result for several lines is that for each line."""
     if text.isascii():
         return text.lower()
+    if unicodedata.is_normalized("NFKC", text) and unicodedata.is_normalized("NFKC", folded := text.casefold()):
+        return folded
     # Line by line: one character for which it is hard to say whether it is normalized would cost all of them.
     return "\n".join(
         [line.lower() if line.isascii() else _normalize(_normalize(line).casefold()) for line in text.split("\n")]

@@ -10,6 +10,7 @@ run, and a single character is the start of a pair or the end of a run.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import reduce
 from itertools import chain, pairwise
 from typing import Final
 from unicodedata import category
@@ -27,7 +28,7 @@ _WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
 _VOICING_MARKS: Final = "\u3099\u309a"
 # Letters that do not decompose: their stroke is no accent in Unicode.
 _PLAIN: Final = dict(zip(map(ord, "łđħøŧıæœþð"), ("l", "d", "h", "o", "t", "i", "ae", "oe", "th", "d"), strict=True))
-_HYPHEN: Final = "\u2010"  # others are folded to it, or to that of ASCII
+HYPHENS: Final = ("-", "\u2010")  # others are folded to them
 _CODE_LENGTHS: Final = range(3, 11)
 _CATEGORIES: Final = "LNM"  # letters, numbers, marks
 
@@ -108,7 +109,7 @@ def parse_place(text: str) -> Phrase:
 
 def compact(postal_code: str) -> str:
     """Return the key of a postal code without hyphens."""
-    return POSTAL.normalize(postal_code).replace("-", "").replace(_HYPHEN, "")
+    return reduce(lambda code, hyphen: code.replace(hyphen, ""), HYPHENS, POSTAL.normalize(postal_code))
 
 
 def spoken(texts: Sequence[str]) -> list[str]:

@@ -120,6 +120,22 @@ def test_an_export_to_parquet_is_read_back_as_the_same_records_with_times_in_utc
         assert {each[name][-1] for each in after for name in INSTANTS if name in each} <= {"Z"}
 
 
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "geojson", "parquet"])
+@pytest.mark.process
+def test_opening_hours_of_an_export_in_any_format_are_read_back_as_they_were(tmp_path: Path, ending: str) -> None:
+    declared = {"stores": [each for each in DECLARED["stores"] if each.kind == "hours"], "companies": []}
+    data = random_dataset((600, 12, 16, 3), attributes=declared).write(tmp_path / "data")
+    exported(data, tmp_path / "back" / f"stores.{ending}", "stores", "")
+    exported(data, tmp_path / "back" / "companies.ndjson", "companies", "")
+    (tmp_path / "back" / "mapping.toml").write_text('[stores.attributes]\nopening = { kind = "hours" }\n')
+    before, after = (
+        {each["store_id"]: each[HOURS] for each in records_of(exported(folder, lines, "stores"))}
+        for folder, lines in ((data, tmp_path / "before.ndjson"), (tmp_path / "back", tmp_path / "after.ndjson"))
+    )
+    assert after == before
+    assert len({orjson.dumps(each) for each in before.values()}) > 5
+
+
 def test_parquet_of_stores_is_geoparquet(folder: Path, tmp_path: Path) -> None:
     query = "near=1,2&fields=name,distance"
     table = pq.read_table(exported(folder, tmp_path / "near.parquet", "stores", query))

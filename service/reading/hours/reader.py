@@ -89,13 +89,13 @@ class HoursReader:
         text = _text(source)
         if text[:1] in ("{", "["):
             zone, schedule = read_document(text, self._as_of)
-            return zone, None if schedule is None else Rules(schedule, None)
+            return zone, None if schedule is None else Rules(schedule)
         return None, self._with_holidays(read_rules(text, self._as_of)) if text else None
 
     def _week(self, texts: Sequence[str]) -> Rules | None:
         days = [self._times_cached(text) if text else [] for text in texts]
         known = [each for each in days if each is not None]
-        return Rules(Schedule(known), None) if any(texts) and len(known) == len(days) else None
+        return Rules(Schedule(known)) if any(texts) and len(known) == len(days) else None
 
     def _times(self, text: str) -> list[Interval] | None:
         return read_times(text, self._as_of)
@@ -109,7 +109,8 @@ class HoursReader:
             own, days = list(exceptions), () if rules.holidays is None else self._holidays or ()
             for day in days:
                 if not any(first <= day <= last for first, last in own):
-                    exceptions[day, day] = rules.holidays or []
+                    week = rules.schedule.week[day.weekday()] if rules.adds_to_week else []
+                    exceptions[day, day] = [*week, *(rules.holidays or ())]
             rules.schedule.extend_nights()
         return rules
 

@@ -28,15 +28,20 @@ class _Rule(msgspec.Struct):
     intervals: list[Interval] = []
 
     @property
+    def is_more(self) -> bool:
+        return self.adds and bool(self.intervals)
+
+    @property
     def is_for_all(self) -> bool:
         return not (self.days or self.dates or self.is_for_holidays)
 
 
 class Rules(msgspec.Struct):
-    """What a text says: a week, exceptions, and the intervals on holidays if it has rules for them."""
+    """What a text says: a week, exceptions, and on holidays, if it has rules for them, intervals, which may be more."""
 
     schedule: Schedule
-    holidays: list[Interval] | None
+    holidays: list[Interval] | None = None
+    adds_to_week: bool = False
 
 
 class _Unknown(Exception):
@@ -74,33 +79,31 @@ def _applied(rules: Sequence[_Rule], parser: "_Parser") -> Rules:
     if not rules:
         raise HoursError("no rules")
     numbers, timed = days_of(parser.names), set[object]()  # the days that have times
-    week, exceptions, holidays = _ByDays(), _ByDays(), _ByDays()
+    week, exceptions, holidays, adds_to_week = _ByDays(), _ByDays(), _ByDays(), False
     for rule in rules:
         of_rule = (day for first, last in rule.days for day in _between(numbers[first], numbers[last]))
         days = frozenset(WEEK if rule.is_for_all else of_rule)
         for day in days:
             _replace(week, day, rule)
         for each in rule.dates:
-            _replace(exceptions, each, rule, adds_to_week=True)
+            if rule.is_more and each not in exceptions:
+                raise HoursError("times that are added to those of weekdays")
+            _replace(exceptions, each, rule)
         if rule.is_for_holidays:
-            _replace(holidays, "ph", rule, adds_to_week=True)
+            adds_to_week = rule.is_more and (adds_to_week or not holidays)
+            _replace(holidays, "ph", rule)
         _check_times(rule, {days, *rule.dates, rule.is_for_holidays and "ph"}, timed)
     schedule = Schedule([week.get(day, []) for day in WEEK], exceptions, is_dated=parser.is_dated)
-    return Rules(schedule, holidays.get("ph"))
+    return Rules(schedule, holidays.get("ph"), adds_to_week)
 
 
 def _between(first: int, last: int) -> Iterator[int]:
     return (each % len(WEEK) for each in range(first, (last if last >= first else last + len(WEEK)) + 1))
 
 
-def _replace(known: _ByDays, days: object, rule: _Rule, *, adds_to_week: bool = False) -> None:
-    """Replace the intervals of days, or add some to them; on dates and holidays these may be those of the week."""
-    if not (rule.adds and rule.intervals):
-        known[days] = list(rule.intervals)
-    elif adds_to_week and days not in known:
-        raise HoursError("times that are added to those of weekdays")
-    else:
-        known.setdefault(days, []).extend(rule.intervals)
+def _replace(known: _ByDays, days: object, rule: _Rule) -> None:
+    """Replace the intervals of days, or add some to them."""
+    known[days] = [*(known.get(days, ()) if rule.is_more else ()), *rule.intervals]
 
 
 def _check_times(rule: _Rule, days: set[object], timed: set[object]) -> None:
@@ -208,6 +211,7 @@ class _Parser:
         return int(self._take("time")[0]) // 60
 
     def _times(self, rule: _Rule) -> list[Interval]:
+        self._take("open")
         if self._take("off"):
             return []
         if self._take("always"):

@@ -15,7 +15,7 @@ Clock: TypeAlias = tuple[int, bool, str]
 _HALF_DAY: Final = 12
 _SIGNS: Final = str.maketrans("àìéáèêíóú\u2010\u2011\u2012\u2013\u2014\u2212", "aieaeeiou------", "\u0300\u0301")
 _TOKEN: Final = re.compile(
-    r'(?P<always>24/7)(?![0-9])|"(?P<comment>[^"]*)"|(?P<year>[0-9]{4})(?![0-9:.h])'
+    r'(?P<always>24/7(?![0-9])|24[^\S\n]?(?:hours|hrs|stunden)\b)|"(?P<comment>[^"]*)"|(?P<year>[0-9]{4})(?![0-9:.h])'
     r"|(?P<hour>[0-9]{1,2})(?![0-9])(?:[:.h](?P<minute>[0-5][0-9])(?::00)?(?![0-9])|(?P<unit>[^\S\n]?h)(?![a-z]))?"
     r"(?:[^\S\n]?(?P<half>[ap])\.?[^\S\n]?m\b\.?)?"
     r"|(?P<word>[^\W\d_]+)\.?|(?P<sign>\|\||[-,;:])|(?P<line>\n)|(?P<list>[/&])|(?P<other>\S)"

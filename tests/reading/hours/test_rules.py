@@ -59,6 +59,15 @@ NINE = WEEKDAYS.format("09:00-18:00")
             "Mo-Fr 09:00-18:00; PH 10:00-11:00, PH 12:00-13:00",
             f"{NINE} | 2026-12-25 10:00-11:00 | 2026-12-25 12:00-13:00",
         ),
+        (
+            "Fr 09:00-12:00, PH 10:00-11:00,14:00-15:00",
+            "fr 09:00-12:00 | 2026-12-25 09:00-12:00 | 2026-12-25 14:00-15:00",
+        ),
+        ("Mo 09:00-12:00, PH 10:00-11:00; PH off", "mo 09:00-12:00 | 2026-12-25 closed"),
+        (
+            "Fr 09:00-12:00; PH 14:00-15:00, PH 16:00-17:00",
+            "fr 09:00-12:00 | 2026-12-25 14:00-15:00 | 2026-12-25 16:00-17:00",
+        ),
         ("Th 20:00-02:00; PH off", "th 20:00-02:00 | 2026-12-25 00:00-02:00"),
         ("Th 20:00-02:00; Dec 25-26 off", "th 20:00-02:00 | 2026-12-25 00:00-02:00 | 2026-12-26 closed"),
         # Comments
@@ -66,6 +75,9 @@ NINE = WEEKDAYS.format("09:00-18:00")
         ('Mo-Fr 09:00-18:00 || "call us"', NINE),
         # Common texts
         ("Mo-Fr 8-18", WEEKDAYS.format("08:00-18:00")),
+        ("Open 24 Hours", EVERY_DAY.format("00:00-23:59")),
+        ("Mo: 24 hrs; Di geschlossen; Mi 24 Stunden", "mo 00:00-23:59 we 00:00-23:59"),
+        ("Mo open 8-24h", "mo 08:00-00:00"),
         ("9am-5pm", EVERY_DAY.format("09:00-17:00")),
         ("12am-12pm", EVERY_DAY.format("00:00-12:00")),
         ("9 a.m. - 5:30 p.m.", EVERY_DAY.format("09:00-17:30")),
@@ -137,7 +149,6 @@ def test_hours_that_are_said_to_be_unknown_are_null_without_an_error(text: str) 
         ("Mo 06:00-12:00,12:00-06:00", "24 hours that do not begin at 00:00"),
         ("Mo 10:00-35:00", "more than 24 hours"),
         ("Dec 24-26 off; Dec 25 10:00-12:00", "exceptions that overlap without being equal"),
-        ("Mo-Fr 09:00-12:00, PH 10:00-11:00", "times that are added to those of weekdays"),
         ("Mo-Fr 09:00-12:00, Dec 24 10:00-11:00", "times that are added to those of weekdays"),
         ("Feb 30 off", "a date that does not exist, or a range that ends before it begins"),
         ("2026 Dec 24-2025 Jan 02 off", "a date that does not exist, or a range that ends before it begins"),
