@@ -36,11 +36,14 @@ _ACCENT = "\u0301".encode()
 
 
 def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
-    """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
+    """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`.
+
+    Postal codes are searched by their keys, which have no spaces, and as they are written.
+    """
     for column in columns:
         field = column.field
         if field.searched and field.kind is POSTAL:
-            yield field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
+            yield f"{field.name} as written", join_keys(list(map(_text, column.values)))
         elif field.searched and (field.is_list or not field.is_column or _ACCENT in column.keys):
             yield field.name, join_keys(list(map(_text, column.values)))
 
@@ -54,13 +57,6 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
         record.company_id.encode(): " ".join(getattr(record, name) or "" for name in others).encode()
         for record in records
     }
-
-
-def _with_and_without_spaces(value: Value) -> str | None:
-    if not isinstance(value, str):
-        return None
-    words = value.split()
-    return value if len(words) == 1 else f"{value} {''.join(words)}"
 
 
 def _text(value: Value) -> str | None:

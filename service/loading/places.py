@@ -174,6 +174,11 @@ class _Field(msgspec.Struct, frozen=True, eq=False):
     codes: _Integers
     texts: Sequence[str]
 
+    @property
+    def joined(self) -> tuple[_Integers, bytes]:
+        """The codes, and the texts as `join_keys`."""
+        return self.codes, join_keys(self.texts)
+
     def of(self, chosen: _Flags) -> "_Field":
         """Return the texts of some places, and none of the others."""
         codes = np.where(chosen, self.codes, 0)
@@ -226,11 +231,11 @@ def _build(found: _Found, spools: Spools) -> Places:
     is_city = are_cities[order]
     cities, provinces, countries, codes = (_Field(field.codes[order], field.texts) for field in fields)
     in_country, country_keys = _ranked(_keys(WORDS, countries.texts))
-    keys = _keys(POSTAL, codes.texts)
+    keys = compact = _keys(POSTAL, codes.texts)
     for hyphen in HYPHENS:
-        keys = keys.replace(hyphen.encode(), b"")
-    names, joined = cities.of(is_city), _Field(codes.codes, list(map(_with_joined, codes.texts)))
-    by_words = _by_words(names, codes, keys)
+        compact = compact.replace(hyphen.encode(), b"")
+    names = cities.of(is_city)
+    by_words = _by_words(names, codes, compact)
     return Places(
         firsts=np.array(found.firsts, np.int32)[order],
         addresses=StringArray.of(found.addresses),
@@ -242,10 +247,10 @@ def _build(found: _Found, spools: Spools) -> Places:
             np.min_scalar_type(len(country_keys))
         ),
         country_keys=country_keys,
-        names=_index([names, joined], spools),
-        others=_index([cities.of(~is_city), provinces, countries], spools),
-        spoken=_place_index(by_words.codes, join_keys(by_words.texts)),
-        codes=_place_index(codes.codes, keys),
+        names=_index([names.joined, codes.joined, (codes.codes, keys)], spools),
+        others=_index([field.joined for field in (cities.of(~is_city), provinces, countries)], spools),
+        spoken=_place_index(*by_words.joined),
+        codes=_place_index(codes.codes, compact),
         backwards=StringArray.of(sorted({name[::-1].encode() for name in by_words.texts})),
     )
 
@@ -276,11 +281,6 @@ def _ranked(keys: bytes) -> tuple[Codes, StringArray]:
     return codes, StringArray.of(distinct.split(KEY_END)[:-1])
 
 
-def _with_joined(code: str) -> str:
-    """Return a postal code, also without its spaces."""
-    return f"{code} {''.join(code.split())}" if " " in code else code
-
-
 def _by_words(cities: _Field, codes: _Field, keys: bytes) -> _Field:
     """Return the words of cities, and of postal codes those that are not their keys, which most are without spaces."""
     odd = [(at, key.decode()) for at, key in enumerate(keys.split(KEY_END)[:-1]) if not key.isalnum()]
@@ -292,14 +292,14 @@ def _by_words(cities: _Field, codes: _Field, keys: bytes) -> _Field:
     return _Field(np.where(cities.codes, cities.codes, numbers[codes.codes]), texts)
 
 
-def _index(fields: Sequence[_Field], spools: Spools) -> TextIndex:
-    """Return the index of the words of fields."""
+def _index(fields: Sequence[tuple[_Integers, bytes]], spools: Spools) -> TextIndex:
+    """Return the index of the words of fields, whose texts are in the format of `join_keys`."""
     builder = TextIndexBuilder(spools)
-    for field in fields:
-        texts = StringArray.of([text.encode() for text in field.texts])
-        codes = np.where(field.codes, field.codes - 1, len(texts)).astype(np.int32)
-        builder.add(build_column(codes, texts, filters=False), texts)
-    return builder.build(len(fields[0].codes))
+    for codes, joined in fields:
+        texts = StringArray.of(joined.split(KEY_END)[:-1])
+        narrow = np.where(codes, codes - 1, len(texts)).astype(np.int32)
+        builder.add(build_column(narrow, texts, filters=False), texts)
+    return builder.build(len(fields[0][0]))
 
 
 def _place_index(codes: _Integers, keys: bytes) -> PlaceIndex:

@@ -196,9 +196,9 @@ def are_within(point: Coordinates, limit: float, vectors: Floats) -> NDArray[np.
     if len(vectors) <= _MANY:
         inside = squared_chords(point, vectors) <= limit
         return inside
-    excess = vectors @ np.array(vector_of(point)) - (1 - limit / 2)
-    inside = excess >= 0
-    close = (np.abs(excess) <= _CLOSE).nonzero()[0]
+    cosines, least = vectors @ np.array(vector_of(point)), 1 - limit / 2
+    inside = cosines > least + _CLOSE
+    close = (inside != (cosines >= least - _CLOSE)).nonzero()[0]
     inside[close] = squared_chords(point, vectors[close]) <= limit
     return inside
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from http import HTTPStatus
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, product
 from operator import attrgetter
 from typing import Any, Final
 
@@ -57,7 +57,6 @@ UNMATCHED: Final = "unmatched"
 # The status of a request that was cancelled before its response was made, as nginx has it: the client has left.
 ABANDONED: Final = 499
 _STATUSES: Final = (*(status.value for status in HTTPStatus), ABANDONED)
-_STATUS_INDEX: Final = {status: index for index, status in enumerate(_STATUSES)}
 # The class of a status, as a label: of informational ones there are none.
 _CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 _BUCKETS: Final = (
@@ -90,17 +89,22 @@ class Counters(Collector):
         self._requests, width = len(_METHODS) * per_method, len(_CLASSES) * _WIDTH_OF_CLASS
         durations = self._requests + len(routes) * width
         self._bytes = durations + len(routes) * len(_CLASSES)
-        # Of each route, where its requests begin among those of a method, its buckets and durations, and its bytes.
+        # Of each route and status, where its requests are among those of a method, its buckets, duration and bytes.
         self._of_route = {
-            route: (
-                index * len(_STATUSES),
-                self._requests + index * width,
-                durations + index * len(_CLASSES),
-                self._bytes + index,
-            )
+            route: {
+                status: (
+                    index * len(_STATUSES) + number,
+                    self._requests + index * width + of_class * _WIDTH_OF_CLASS,
+                    durations + index * len(_CLASSES) + of_class,
+                    self._bytes + index,
+                )
+                for number, status in enumerate(_STATUSES)
+                for of_class in (status // 100 - 2,)
+            }
             for index, route in enumerate(routes)
         }
         self._empty = self._bytes + len(routes)
+        self._of_searches = {route: self._empty + index for index, route in enumerate(routes)}
         events = self._empty + len(routes)
         self._events = {event: events + index for index, event in enumerate(Event)}
         self.length = events + len(Event)
@@ -108,18 +112,16 @@ class Counters(Collector):
     def observe(self, method: str, route: str, status: int, seconds: float | None, length: int) -> None:
         """Count a request, the bytes of the body that was sent, and the duration, if that is known."""
         counts, of_method = self._counts, self._of_method
-        requests, buckets, durations, sent = self._of_route[route]
-        counts[of_method[method if method in of_method else _OTHER] + requests + _STATUS_INDEX[status]] += 1
+        request, buckets, duration, sent = self._of_route[route][status]
+        counts[of_method[method if method in of_method else _OTHER] + request] += 1
         counts[sent] += length
-        if seconds is None:
-            return
-        of_class = status // 100 - 2
-        counts[buckets + of_class * _WIDTH_OF_CLASS + bisect_left(_BUCKETS, seconds)] += 1
-        counts[durations + of_class] += int(seconds * _NANOSECONDS)
+        if seconds is not None:
+            counts[buckets + bisect_left(_BUCKETS, seconds)] += 1
+            counts[duration] += int(seconds * _NANOSECONDS)
 
     def found_nothing(self, route: str) -> None:
         """Count a search that found nothing."""
-        self._counts[self._of_route[route][-1] + len(self._routes)] += 1
+        self._counts[self._of_searches[route]] += 1
 
     def count(self, event: Event) -> None:
         """Count an event."""
@@ -171,13 +173,12 @@ class Counters(Collector):
         seconds = HistogramMetricFamily(
             "store_directory_http_request_duration_seconds", "Time to compose a response.", labels=["route", "status"]
         )
-        for route, (_, start, duration, _) in self._of_route.items():
-            for index, of_class in enumerate(_CLASSES):
-                first = start + index * _WIDTH_OF_CLASS
-                cumulative = list(accumulate(counts[first : first + _WIDTH_OF_CLASS].tolist()))
-                if cumulative[-1]:
-                    buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
-                    seconds.add_metric([route, of_class], buckets, int(counts[duration + index]) / _NANOSECONDS)
+        for (route, places), of_class in product(self._of_route.items(), _CLASSES):
+            _, first, duration, _ = places[int(of_class[0]) * 100]
+            cumulative = list(accumulate(counts[first : first + _WIDTH_OF_CLASS].tolist()))
+            if cumulative[-1]:
+                buckets = list(zip((*map(str, _BUCKETS), "+Inf"), cumulative, strict=True))
+                seconds.add_metric([route, of_class], buckets, int(counts[duration]) / _NANOSECONDS)
         return seconds
 
     def _by_route(self, name: str, documentation: str, counts: NDArray[Any]) -> Metric:
