@@ -159,7 +159,7 @@ def _short_codes(rows: Rows, column: Column, digits: int) -> _Finding:
     pattern = re.compile(rb"[0-9]{%d,%d}(?:-[0-9]{4})?" % short)
     codes = column.codes[possible]
     found = possible[np.isin(codes, [code for code in np.unique(codes).tolist() if pattern.fullmatch(values[code])])]
-    end = ": leading zeros seem to be missing"
+    end = f": leading zeros seem to be missing; declare pad = {digits} in mapping.toml"
     return _Finding("postal", "postal_code", found, len(rows), f"with fewer than {digits} digits", end)
 
 

@@ -13,7 +13,8 @@ from service.model.kinds import trim
 from service.reading.diagnostics import Issue
 
 _C1: Final = range(0x80, 0xA0)  # control characters, which no text of people has
-_WINDOWS: Final = "windows-1252"
+_C1_CHARACTER: Final = re.compile("[\x80-\x9f]")
+WINDOWS: Final = "windows-1252"  # what nearly all files with C1 characters were written in
 # Format characters (Cf) but those of scripts: joiners between letters that are not ASCII, and tags of flags, stay.
 INVISIBLE: Final = re.compile(
     r"[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -22,7 +23,7 @@ INVISIBLE: Final = re.compile(
 _SPACE: Final = re.compile(r"[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _REPLACEMENT: Final = "\ufffd"
 _BYTES: Final = {code: chr(code) for code in _C1} | {
-    ord(bytes([byte]).decode(_WINDOWS, "ignore") or chr(byte)): chr(byte) for byte in range(0x80, 0x100)
+    ord(bytes([byte]).decode(WINDOWS, "ignore") or chr(byte)): chr(byte) for byte in range(0x80, 0x100)
 }
 _NEXT: Final = f"[{re.escape(''.join(chr(code) for code, byte in _BYTES.items() if byte < chr(0xC0)))}]"
 # UTF-8 that was read as Windows-1252 or Latin-1. Some first bytes are left out: É® and ß“ are what people write.
@@ -35,7 +36,7 @@ _BEGINS_TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:[\xc2\xc6\xcb\xe2]|\xc5[\
 _ENTITY: Final = re.compile(r"&(?:amp;)*(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _ENTITY_IN_LINE: Final = re.compile(rb"&#?[a-zA-Z0-9]+;")
 _APOSTROPHES: Final = (b"'", "\u2019".encode())
-_APOSTROPHE: Final = re.compile(r"\A['\u2019](?=\+?[0-9][0-9 ()./+-]*\Z)")
+_APOSTROPHE: Final = re.compile(r"^['\u2019](?=\+?[0-9][0-9 ()./+-]*$)", re.MULTILINE)
 
 
 def _invisible(text: str) -> str:
@@ -108,15 +109,29 @@ def meant_by_c1(encoding: str) -> Mapping[int, str]:
 
 def has_c1(text: str) -> bool:
     """Return whether a text has a C1 character."""
-    return not text.isascii() and any(ord(character) in _C1 for character in text)
+    return not text.isascii() and _C1_CHARACTER.search(text) is not None
 
 
-def needed_repairs(texts: Iterable[str], codes: Iterable[str]) -> Iterator[str]:
-    """Yield the repairs that would change one of some texts, or of `codes`, which may be numbers with zeros."""
-    changed = [text for text in texts if not (text.isascii() and text.isalnum())]
-    for name, repair in REPAIRS.items():
-        if any(repair(text) != text for text in (codes if name == "apostrophe" else changed)):
-            yield name
+def needed_repairs(lines: str) -> Iterator[tuple[str, bool]]:
+    """Yield the repairs that would change one of some texts, one in a line, and whether it is an error without them."""
+    if "&" in lines and REPAIRS["entities"](lines) != lines:
+        yield "entities", False
+    if ("'" in lines or "\u2019" in lines) and _APOSTROPHE.search(lines):
+        yield "apostrophe", False
+    if lines.isascii():
+        return
+    if INVISIBLE.search(lines) or _SPACE.search(lines):
+        yield "invisible", False
+    once = REPAIRS["utf-8-twice"](lines) if _BEGINS_TWICE.search(lines.encode()) else lines
+    if once != lines:
+        yield "utf-8-twice", len(_C1_CHARACTER.findall(once)) < len(_C1_CHARACTER.findall(lines))
+    if has_c1(once):
+        yield WINDOWS, True
+
+
+def repair_of_c1(text: str) -> str:
+    """Return the repair after which a text has fewer C1 characters."""
+    return next((name for name, is_error in needed_repairs(text) if is_error), WINDOWS)
 
 
 def check_characters(text: str, *, is_identifier: bool, is_code: bool) -> Issue | None:

@@ -14,7 +14,17 @@ ErrorCode: TypeAlias = Literal[
     "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours", "places"
 ]
 FileWarning: TypeAlias = Literal[
-    "header", "sheet", "merged", "format", "link", "unused", "closed", "unterminated", "timezone", "holidays"
+    "header",
+    "sheet",
+    "merged",
+    "format",
+    "link",
+    "unused",
+    "closed",
+    "unterminated",
+    "timezone",
+    "holidays",
+    "locations",
 ]
 RecordWarning: TypeAlias = Literal[
     "repeated",

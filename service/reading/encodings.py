@@ -113,7 +113,8 @@ def plausible_encodings(sample: bytes) -> Iterator[tuple[str, str]]:
         for before, after in chain.from_iterable(map(pairwise, words)):
             mixed = prefixes is not _LATIN and before.isascii() != after.isascii()
             wrong += mixed or (before.islower() and after.isupper())
-        if prefixes is _LATIN:  # few letters are beyond ASCII
+        if prefixes is _LATIN:  # few letters are beyond ASCII, and hardly any word has no others
+            wrong += sum(len(word) for word in words if len(word) > 1 and _NOT_ASCII.fullmatch(word))
             wrong += sum(len(run) for run in _NOT_ASCII.findall(" ".join(words)) if len(run) > _LONGEST_RUN)
             wrong += len(letters) * ("\xf8" in letters and not set("\xec\xed\xe8\xf9").isdisjoint(letters))
         if letters and wrong <= _MOST_WRONG * len(letters):

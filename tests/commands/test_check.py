@@ -57,7 +57,8 @@ def test_all_unused_columns_are_listed_as_warnings(tmp_path: Path) -> None:
     (folder / "stores.csv").write_text(f"{columns}\ns1,acme,1 Main St,Toronto,CA,Acme,ON,M5V,43.7,-79.4,no\n")
     ended = run_here("check", folder)
     assert ended.returncode == 0
-    assert ended.stdout.startswith("unused: 6 warnings\n")
+    assert "unused: 6 warnings\n" in ended.stdout
+    assert "locations: 1 warning\n" in ended.stdout
     for name in columns.split(",")[5:]:
         assert f"\n  stores.csv:1: {name}: not a field, so it is ignored (1 record); did you mean " in ended.stdout
 

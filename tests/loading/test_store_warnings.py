@@ -186,7 +186,7 @@ def test_postal_codes_without_their_zeros_have_a_warning(tmp_path: Path) -> None
     (warning,) = shown(tmp_path, *({"country": "US", "postal_code": code} for code in codes))
     assert warning == (
         "postal stores.csv: postal_code: 3 of 6 stores with fewer than 5 digits, such as 's2': "
-        "leading zeros seem to be missing: '2108'"
+        "leading zeros seem to be missing; declare pad = 5 in mapping.toml: '2108'"
     )
 
 

@@ -1,6 +1,7 @@
 """Wrong characters in texts have a warning, and `repair` mends them; what people write has none."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from service.model.kinds import fold
 from service.reading.characters import Cleaning, check_characters, may_have_wrong_characters, needed_repairs
 from service.reading.encodings import describe_encoding, plausible_encodings
+from service.reading.mapping.conversions import control_issue
 from tests.loading.data_files import DERIVED, STORE_FIELDS, as_csv, load_files, rows, store
 
 WRONG: list[tuple[str, str, str, str, str]] = [
@@ -42,7 +44,7 @@ def test_a_wrong_character_has_a_warning_and_is_repaired(tmp_path: Path, wrong: 
     loaded = load_files(tmp_path, mended)
     assert not loaded.report.warnings
     assert repaired in [json.loads(row[:-1])[field] for row in rows(loaded)]
-    assert repair in set(needed_repairs([text], [text]))
+    assert repair in dict(needed_repairs(f"\n{text}\n"))
 
 
 @pytest.mark.parametrize(
@@ -67,10 +69,29 @@ def test_no_text_that_was_read_in_another_encoding_is_missed_in_a_column(encodin
 
 
 def test_a_replaced_character_cannot_be_repaired() -> None:
-    assert list(needed_repairs(["Caf\ufffd"], [])) == []
+    assert list(needed_repairs("Caf\ufffd")) == []
     issue = check_characters("Caf\ufffd", is_identifier=False, is_code=False)
     assert issue is not None
     assert issue.code == "damaged"
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("a\x96b", {"windows-1252": True}),
+        ("â€œAâ€\x9d", {"utf-8-twice": True}),
+        ("MÃ¼ller\na\x96b", {"utf-8-twice": False, "windows-1252": True}),
+        ("R&amp;D\n'02108\nO'Neill", {"entities": False, "apostrophe": False}),
+        ("&nosuch;\n'47 Brand\nMüller", {}),
+    ],
+)
+def test_repairs_without_which_texts_are_errors_are_known_from_others(lines: str, found: dict[str, bool]) -> None:
+    assert dict(needed_repairs(lines)) == found
+    wrong = next((text for text in lines.split("\n") if control_issue(text)), None)
+    if wrong is not None:
+        issue = control_issue(wrong)
+        assert issue is not None
+        assert f'repair = "{next(name for name, is_error in found.items() if is_error)}"' in issue.why
 
 
 def test_repairs_are_applied_in_their_order() -> None:
@@ -80,10 +101,12 @@ def test_repairs_are_applied_in_their_order() -> None:
     assert clean(" &#39;012\ufeff") == "012"
 
 
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_row_that_repeats_the_header_is_left_out(tmp_path: Path, mark: str) -> None:
+@pytest.mark.parametrize("write", [str, "\ufeff{}".format, str.upper, " {} ".format])
+def test_a_row_that_repeats_the_header_is_left_out(tmp_path: Path, write: Callable[[str], str]) -> None:
     one, two = (as_csv([store(identifier)], STORE_FIELDS) for identifier in ("s1", "s2"))
-    files = {"stores.csv": one + mark.encode() + two, "mapping.toml": DERIVED.encode()}
+    header, _, record = two.decode().partition("\n")
+    again = f"{write(header)}\n{record}"
+    files = {"stores.csv": one + again.encode(), "mapping.toml": DERIVED.encode()}
     loaded = load_files(tmp_path, files)
     assert not loaded.report.errors
     assert [(each.code, each.line) for each in loaded.report.warnings] == [("header", 3)]
@@ -105,6 +128,7 @@ SCRIPTS = {
     "big5": "台北市信義區忠孝東路",
     "cp949": "서울특별시 강남구",
     "cp850": "Müller Straße Köln",
+    "windows-1254": "Şişli Beyoğlu, Üsküdar İstanbul",
 }
 
 
@@ -115,6 +139,11 @@ def test_a_text_is_described_by_the_encodings_that_fit_it(encoding: str) -> None
     assert encoding in found
     assert (found == ["windows-1252"]) == (encoding == "windows-1252")
     assert ("--encoding windows-1252" in describe_encoding(text)) == (encoding == "windows-1252")
+
+
+def test_words_of_accented_letters_alone_are_not_western() -> None:
+    assert "windows-1252" not in dict(plausible_encodings("תל אביב חנות".encode("windows-1255")))
+    assert "windows-1252" in dict(plausible_encodings("à Noël, où la créée".encode("windows-1252")))
 
 
 def test_no_encoding_fits_bytes_that_are_no_text() -> None:

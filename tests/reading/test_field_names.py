@@ -58,11 +58,13 @@ def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_pat
         ("Name store store_name storeName title", "name"),
         ("address Address street street_address addr:street addressLine1 adress_1", "address_1"),
         ("address2 address_line_2 suite", "address_2"),
+        ("uuid GUID objectid", "store_id"),
+        ("nmae tilte", "name"),
         ("City town addr:city locality citty", "city"),
         ("state State region provice state_code county", "province"),
-        ("Country country_code addr:country contry", "country"),
+        ("Country country_code addr:country contry Lannd", "country"),
         ("zip ZIP zip_code zipcode postcode postal postalCode plz addr:postcode", "postal_code"),
-        ("phone Phone tel telephone contact:phone phone_no phonenumber", "phone_number"),
+        ("phone Phone tel telephone contact:phone phone_no phonenumber phnoe", "phone_number"),
         ("open isOpen active", "is_open"),
         ("lat Lat lattitude geo_lat", "latitude"),
         ("lng lon long longtitude geo.lon", "longitude"),
@@ -121,6 +123,7 @@ NO_FIELDS = {
     "articles and words for stores": ["de la", "Le", "°", "Ouvert le", "Type de magasin", "Tipo Impianto", "Bandiera"],
     "unlike any field": [*OTHERS, "x" * 10**6, "店舗", "@spider"],
     "numbers of houses": HOUSE_NUMBERS,
+    "another letter in a short name": ["score", "seats", "stage"],
 }
 
 

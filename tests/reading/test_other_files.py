@@ -31,6 +31,11 @@ HEADER = "store_id,company_id,name,address_1,city,country"
         ("var shops = [];", "a script"),
         ("shops.all=[]", "a script"),
         ("export default []", "a script"),
+        ("window['shops'] = []", "a script"),
+        ("(function(){return []})()", "a script"),
+        ("while(1);[]", "characters that keep scripts"),
+        ("store_id,city\n7,y", "a table"),
+        ("Not found", "something else"),
     ],
 )
 def test_what_a_file_begins_with_that_is_not_json_is_said(text: str, what: str) -> None:
@@ -60,7 +65,8 @@ def test_what_a_table_is_that_is_none_is_said(text: str, what: str) -> None:
         f'{{"count": 1, "items": [{RECORD}]}}',
         f'{{"items": [{RECORD}], "errors": [], "links": ["a"]}}',
         f'{{"page": {{"links": ["a"]}}, "data": {{"items": [{RECORD}]}}}}',
-        f'{{"a": {{"b": {{"c": [{RECORD}]}}}}}}',
+        f'{{"a": {{"b": {{"c": {{"d": {{"e": [{RECORD}]}}}}}}}}}}',
+        f'{{"docs": [{RECORD}], "facets": [{{"name": "a"}}]}}',
     ],
 )
 def test_the_only_array_of_objects_has_the_records_by_a_mapping(tmp_path: Path, text: str) -> None:
@@ -124,6 +130,14 @@ def test_a_row_with_spaces_before_quotes_names_what_reads_them(tmp_path: Path) -
     (error,) = load_text(tmp_path, f'{HEADER}\n7,b, "Beet, Ltd",x,Ulm,DE\n').report.errors
     assert (error.line, error.code) == (2, "cells")
     assert "trim = true" in error.why
+
+
+def test_lines_in_quotes_below_a_header_are_named_and_no_quotes_are_served(tmp_path: Path) -> None:
+    text = f'{HEADER}\n"7,b,""Beet"",x,Ulm,DE"\n'
+    (error,) = load_text(tmp_path, text).report.errors
+    assert (error.line, error.code) == (2, "cells")
+    assert "the line is in quotes as a whole" in error.why
+    assert proposed(text)[1].stores == []
 
 
 def test_lines_in_quotes_are_a_file_error(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The formats that dates may have: 31.05.2024 is in May, but 05.06.2024 is in May or in June."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Final, TypeAlias
 
@@ -55,8 +57,12 @@ _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
 _TOKEN: Final = re.compile("|".join(sorted(TOKENS.keys() - {"t"}, key=len, reverse=True)) + r"|t(?=h)|[^\W_]+|[\W_]")
 _DATE: Final = ("year", "month", "day")
 _TIME: Final = ("hour", "minute", "second")
+_LESS: Final = (["day"], ["month", "day"])  # what dates may be without
+_YEAR_END: Final = 12
+_FRACTION: Final = re.compile("[.,][0-9]+")
 _PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2068
 _HALF_DAY: Final = 12
+_MICROSECONDS: Final = 10**6  # of a second
 _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
 _MAX_LENGTH: Final = 100  # characters of a format
@@ -70,10 +76,18 @@ _DATE_LIKE: Final = re.compile(
 # Dates of digits alone; others are rather numbers: before 1900 and from 2100 on, and the time since 1970 before 1973.
 _OF_DIGITS: Final = {
     "yyyymmdd": re.compile("(?:19|20)[0-9]{6}"),
-    "unix": re.compile("[1-9][0-9]{8}|[1-3][0-9]{9}"),
+    "unix": re.compile(r"(?:[1-9][0-9]{8}|[1-3][0-9]{9})(?:\.[0-9]{1,6})?"),
     "unix-ms": re.compile("[1-9][0-9]{11}|[1-3][0-9]{12}"),
 }
 _NUMBERS: Final = ("first", "second", "third")
+# What dates with names of months may have besides: 1st, 1er, 3 de mayo de 2024.
+_FILLER: Final = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er|[ºª])\b|\b(?:de|del|di|of) ", re.IGNORECASE)
+_SECONDS: Final = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?")
+# Formats of months and years, which are proposed for dates only: most other numbers like these are none.
+_WITHOUT_DAYS: Final = (
+    *("yyyy", "yyyy-mm", "yyyy/mm", "mmm-yy", "mmm, yyyy"),
+    *(f"{month}{gap}yyyy" for month in ("mm", "m", "mmm") for gap in "-/. "),
+)
 _YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
 _HALVES: Final = len("am")
 
@@ -92,10 +106,11 @@ def cached_converter(convert: Callable[[str], Cell]) -> Callable[[Cell], Cell]:
     return converted
 
 
-def parse_date_format(text: str) -> DateParser:
+def parse_date_format(text: str, *, ends: bool = False) -> DateParser:
     """Return the parser of a declared format. Raises ValueError, with what is wrong.
 
-    It returns a date, which may not exist, and a time, as in RFC 3339; None for a text in another format.
+    It returns a date, which may not exist, and a time, as in RFC 3339; None for a text in another format. A month or a
+    year is its first day, or its last if `ends`.
     """
     if len(text) > _MAX_LENGTH:
         raise ValueError(f"longer than {_MAX_LENGTH} characters")
@@ -118,15 +133,16 @@ def parse_date_format(text: str) -> DateParser:
         else:
             pattern += re.escape(token)
     _check_parts(parts)
-    pattern += "".join(f"(?P<{part}>)?" for part in (*_TIME, "half", "offset") if part not in parts)
-    return partial(_parse, re.compile(pattern))
+    pattern += "".join(f"(?P<{part}>)?" for part in (*_DATE, *_TIME, "half", "offset") if part not in parts)
+    return partial(_parse, re.compile(pattern), ends=ends)
 
 
-def _parse(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
-    match = pattern.fullmatch(text)
+def _parse(pattern: re.Pattern[str], text: str, *, ends: bool) -> tuple[str, str] | None:
+    match = pattern.fullmatch(text) or pattern.fullmatch(_FILLER.sub("", text))
     if match is None:
         return None
     year, month, day, hour, minute, second, half, offset = match.group(*_DATE, *_TIME, "half", "offset")
+    month = month or str(_YEAR_END if ends else 1)
     if not month.isdecimal():
         name = month.rstrip(".").lower()
         found = [number for number, names in enumerate(_MONTHS, 1) if any(each.startswith(name) for each in names)]
@@ -135,25 +151,32 @@ def _parse(pattern: re.Pattern[str], text: str) -> tuple[str, str] | None:
         month = str(found[0])
     if len(year) < len("yyyy"):
         year = ("19" if int(year) >= _PIVOT else "20") + year
+    if not day:
+        day = str(_last_day(int(year), int(month)) if ends else 1)
     if half:
         hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (half.lower() == "pm"))
     return f"{year}-{month:0>2}-{day:0>2}", f"{hour or '':0>2}:{minute or '00'}:{second or '00'}{_offset(offset or '')}"
 
 
+def _last_day(year: int, month: int) -> int:
+    return monthrange(year, month)[1] if year and 0 < month <= _YEAR_END else 1
+
+
 def _offset(text: str) -> str:
     """Return an offset as in RFC 3339, "" for none: `+01`, `+0100` and ` UTC`, after a fraction of a second."""
+    fraction = found[0].replace(",", ".") if (found := _FRACTION.match(text)) else ""
     at = max(text.rfind("+"), text.rfind("-"))
     if not text or at < 0:
-        return "Z" if text else ""
+        return f"{fraction}Z" if text else ""
     digits = text[at + 1 :].replace(":", "").ljust(len("0000"), "0")
-    return f"{text[at]}{digits[:2]}:{digits[2:]}"
+    return f"{fraction}{text[at]}{digits[:2]}:{digits[2:]}"
 
 
 def _since_1970(parts_of_second: int, text: str) -> tuple[str, str] | None:
-    with suppress(ValueError, OverflowError):
-        seconds = int(text) // parts_of_second if text.lstrip("-").isdecimal() else None
-        if seconds is not None:
-            instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    with suppress(OverflowError):
+        if _SECONDS.fullmatch(text):
+            microseconds = int(Decimal(text) * _MICROSECONDS // parts_of_second)
+            instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
             return instant.date().isoformat(), f"{instant.time().isoformat()}Z"
     return None
 
@@ -161,19 +184,23 @@ def _since_1970(parts_of_second: int, text: str) -> tuple[str, str] | None:
 def _check_parts(parts: Sequence[str]) -> None:
     for part in repeated(parts):
         raise ValueError(f"the {part} is repeated; mm is the month, after hours the minutes")
-    if missing := [part for part in _DATE if part not in parts]:
+    missing = [part for part in _DATE if part not in parts]
+    if missing and (missing not in _LESS or "hour" in parts):
         raise ValueError(f"the {missing[0]} is missing")
     time = [part in parts for part in _TIME]
     if time != sorted(time, reverse=True) or ("half" in parts and "hour" not in parts):
         raise ValueError("a time needs hours, and seconds need minutes, as in hh:mm:ss")
 
 
-def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[str], Cell] | None:
+def instant_converter(
+    formats: Sequence[str], zone: tzinfo | None, *, ends: bool = False
+) -> Callable[[str], Cell] | None:
     """Return the function from texts in the declared formats to date-times of RFC 3339; None if it changes nothing.
 
     A date-time that clocks show twice is the first, and one that they skip has the offset before: RFC 5545, 3.3.5.
+    `ends` is that of `parse_date_format`.
     """
-    declared = [parse_date_format(each) for each in formats if each != RFC_3339]
+    declared = [parse_date_format(each, ends=ends) for each in formats if each != RFC_3339]
     if not declared:
         return None if zone is None else lambda text: _in_zone(text, zone)
     standard = RFC_3339 in formats
@@ -194,12 +221,12 @@ def instant_converter(formats: Sequence[str], zone: tzinfo | None) -> Callable[[
     return convert
 
 
-def day_parser(formats: Sequence[str]) -> Callable[[str], date | None]:
+def day_parser(formats: Sequence[str], *, ends: bool = False) -> Callable[[str], date | None]:
     """Return the function from texts in some formats to days, None for others; no formats are those of the data format.
 
-    The day is that of the date as it is written.
+    The day is that of the date as it is written; `ends` is that of `parse_date_format`.
     """
-    convert = instant_converter(formats, None) or str
+    convert = instant_converter(formats, None, ends=ends) or str
 
     def parse(text: str) -> date | None:
         converted = convert(text)
@@ -254,10 +281,16 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
         if all(map(digits.fullmatch, others)):
             parse = parse_date_format(declared)
             return [(declared, *standard)] if all(_is_date(text, parse) for text in others) else []
-    found = list(filter(None, map(_DATE_LIKE.fullmatch, others)))
+    found = list(filter(None, (_DATE_LIKE.fullmatch(_FILLER.sub("", text)) for text in others)))
     if len(found) < len(others):
         return []
     return [(*formats, *standard) for order in ("dmy", "mdy", "ymd") if (formats := _formats(found, order))]
+
+
+def format_without_days(texts: Sequence[str]) -> str | None:
+    """Return the first format of months or years that all of some texts have, None if there is none."""
+    parsers = {declared: parse_date_format(declared) for declared in _WITHOUT_DAYS if texts}
+    return next((declared for declared, parse in parsers.items() if all(_is_date(text, parse) for text in texts)), None)
 
 
 def may_be_date(text: str) -> bool:

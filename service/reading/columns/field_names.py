@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import pairwise
 from typing import Final
 from unicodedata import combining, normalize
 
@@ -54,16 +55,20 @@ _SYNONYMS: Final = {
     "created_at": (
         "created createdon datecreated creationdate opened openedon openedat openingdate opendate dateopened angelegt "
         "angelegtam erstellt erstelltam eroffnet eroffnetam eroffnung eroffnungsdatum eroffnungstag datecreation "
-        "dateouverture fechaapertura dataapertura"
+        "dateouverture fechaapertura fechacreacion creadoel dataapertura creatoil "
+        "geopendop aangemaaktop"
     ),
     "updated_at": (
         "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geandert geandertam letzteanderung "
         "zuletztgeandert aktualisiert aktualisiertam zuletztaktualisiert lastupdate lastchanged modifie datemiseajour "
-        "dernieremiseajour dataaggiornamento ultimoaggiornamento"
+        "dernieremiseajour modifiele dataaggiornamento ultimoaggiornamento fechaactualizacion actualizadoel "
+        "gewijzigdop bijgewerktop"
     ),
     "domain": "website web url homepage",
 }
-_IDENTIFIER_SYNONYMS: Final = "id ref code number no key nr nummer kennung numero identifiant codigo codice"
+_IDENTIFIER_SYNONYMS: Final = (
+    "id ref code number no key nr nummer kennung numero identifiant codigo codice uid uuid guid objectid fid"
+)
 _NAME_SYNONYMS: Final = {
     STORES.name: "store magasin negozio puntovendita pointvente tienda",
     COMPANIES.name: "company companyname brand chain",
@@ -97,6 +102,7 @@ _NAME_WORDS: Final = frozenset(
     {"name", "nom", "nombre", "nome", "naam", "navn", "namn", "libelle", "bezeichnung", "denominazione"}
 )
 _MIN_LENGTH: Final = 6  # characters of a name that is compared with others by edits
+_SHORTEST: Final = 4  # of one that may be a slip
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
 
 
@@ -105,10 +111,10 @@ def find_alike(wanted: Iterable[str], names: Sequence[str]) -> dict[str, Sequenc
 
     The separators are spaces, underscores and hyphens.
     """
-    exact, alike = set(names), {name: _column_key(name) for name in wanted}
+    exact, alike = set(names), {name: column_key(name) for name in wanted}
     by_key: dict[str, list[str]] = {key: [] for key in alike.values()}
     for name in names:
-        if (key := _column_key(name)) in by_key:
+        if (key := column_key(name)) in by_key:
             by_key[key].append(name)
     return {name: [name] if name in exact else by_key[key] for name, key in alike.items()}
 
@@ -173,7 +179,8 @@ def describe_renamed(columns: Mapping[str, str]) -> list[str]:
     return [f"columns {', '.join(renamed)}"] if renamed else []
 
 
-def _column_key(name: str) -> str:
+def column_key(name: str) -> str:
+    """Return what is the same of names that differ in case and in separators only."""
     return _IGNORED.sub("", name).casefold()
 
 
@@ -254,9 +261,20 @@ def _known_names(resource: Resource) -> Mapping[str, str]:
 
 @cache
 def _misspellings(resource: Resource) -> Mapping[str, str]:
-    """Return the fields by their longer names and synonyms, with and without any one character."""
+    """Return the fields by their longer names and synonyms, with and without any one character.
+
+    Of those that are shorter two neighbours may be exchanged, or one character doubled.
+    """
     known = {key: field for key, field in _known_names(resource).items() if len(key) >= _MIN_LENGTH}
-    return {each: field for key, field in known.items() for each in _deletions(key)} | known
+    short = {key: field for key, field in _known_names(resource).items() if _SHORTEST <= len(key) < _MIN_LENGTH}
+    slips = {slip: field for key, field in short.items() for slip in _slips(key)}
+    return slips | {each: field for key, field in known.items() for each in _deletions(key)} | known
+
+
+def _slips(key: str) -> Iterator[str]:
+    for index, (one, next_one) in enumerate(pairwise(f"{key} ")):
+        yield f"{key[:index]}{next_one}{one}{key[index + 2 :]}".strip()
+        yield f"{key[:index]}{one}{key[index:]}"
 
 
 def _deletions(key: str) -> Iterator[str]:

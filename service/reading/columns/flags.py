@@ -136,7 +136,7 @@ def past_tester(formats: Sequence[str], as_of: date) -> Callable[[str], bool | N
 
     A year or a month, which are dates unless other formats are declared, is past when its last day is.
     """
-    parse, is_standard = day_parser(formats), not formats or RFC_3339 in formats
+    parse, is_standard = day_parser(formats, ends=True), not formats or RFC_3339 in formats
 
     def is_past(text: str) -> bool | None:
         if is_standard and _YEAR_OR_MONTH.fullmatch(text):

@@ -120,9 +120,9 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
     listing: Listing | None
     reader: FileReader | None = None
 
-    def content(self, encoding: str | None = None, spools: Spools | None = None) -> FileBytes | FileReader:
-        """Return what the file holds, decoded to UTF-8 if it is a text. Raises FileError."""
-        return self.reader or self.format.content(self.stored, self.compression, encoding, spools)
+    def text(self, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
+        """Return what the file holds, decoded to UTF-8; b"" if a process reads it. Raises FileError."""
+        return b"" if self.reader else self.format.content(self.stored, self.compression, encoding, spools)
 
     @property
     def sheets(self) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -29,10 +29,13 @@ from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
 from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, finds_nothing
 from service.reading.formats.workbook_file import WorkbookFile
+from service.reading.isolation import FileReader
 from service.reading.mapping.conversions import has_value
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.text import assumed_encoding, count_line_breaks
+from service.spool import FileBytes
+from service.texts import truncate
 
 _T = TypeVar("_T")
 NAME_COLUMN: Final = "company_name"
@@ -46,15 +49,15 @@ OWNERS: Final = Resource(
     identifier=_IDENTIFIER,
     fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
 )
-_OPENERS: Final[Mapping[str, Callable[[Any], RecordFile]]] = {
+_OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     JSON.name: JsonFile,
     JSON_LINES.name: JsonLinesFile,
     GEOJSON.name: GeoJsonFile,
     OVERPASS.name: OverpassFile,
     GEOJSON_LINES.name: GeoJsonLinesFile,
-    PARQUET.name: ParquetFile,
 }
 _UNTERMINATED: Final = Issue("unterminated", "the last line has no line ending, as in a truncated file")
+_USE_THEM: Final = "use them as latitude and longitude; `store-directory mapping` proposes how"
 _IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
 _IN_MAPPING = "companies: from the stores, as the mapping declares"
 
@@ -91,32 +94,38 @@ def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:
 
 
 def open_file(
-    content: Any, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
+    text: FileBytes,
+    form: FileFormat,
+    *,
+    reader: FileReader | None = None,
+    options: TableOptions = NO_OPTIONS,
+    finds: Finds = finds_nothing,
 ) -> RecordFile:
     """Return a file as records by column; for CSV, see `open_csv`, for a sheet `WorkbookFile`. Raises FileError.
 
-    The content is that of `StoredFile`.
+    `reader` is the process that reads it, if there is one.
     """
     if form.is_csv:
-        return open_csv(content, options=options, finds=finds)
+        return open_csv(text, options=options, finds=finds)
     if form is WORKBOOK:
-        return WorkbookFile(content, options, finds)
+        return WorkbookFile(reader or text, options, finds)
     if keys := options.keys:
         raise FileError(f"the mapping declares {', '.join(keys)}: only for CSV files and workbooks; remove it")
-    file, clean = _OPENERS[form.name](content), options.cleaning.clean
+    file = ParquetFile(reader or text) if form is PARQUET else _OPENERS[form.name](text)
+    clean = options.cleaning.clean
     return file if clean is None else CleanedFile(file, clean)
 
 
-def format_of(content: Any, named: FileFormat, resource: Resource) -> FileFormat:
+def format_of(text: FileBytes, named: FileFormat, resource: Resource) -> FileFormat:
     """Return the format of a file with the extension of some format: JSON may be a GeoJSON collection, or of Overpass.
 
     An object with an array of the resource always was JSON.
     """
     if named is not JSON:
         return named
-    is_overpass = ELEMENTS.match(content[:_LONGEST_BEGINNING])
-    found = GEOJSON if COLLECTION.match(content) else OVERPASS if is_overpass else JSON
-    return JSON if found is not JSON and has_array(content, resource.name) else found
+    is_overpass = ELEMENTS.match(text[:_LONGEST_BEGINNING])
+    found = GEOJSON if COLLECTION.match(text) else OVERPASS if is_overpass else JSON
+    return JSON if found is not JSON and has_array(text, resource.name) else found
 
 
 class Records(msgspec.Struct, frozen=True, eq=False):
@@ -147,11 +156,13 @@ class RecordReader:
         """
         data, declared, resource = self._data, self._data.mapping, self._resource
         own = declared.of(self._held)
-        text: Any = file.content(data.encoding or own.encoding, data.spools)
+        text = file.text(data.encoding or own.encoding, data.spools)
         form = format_of(text, file.format, self._held)
         is_plain = own == NO_MAPPING and form in (JSON, JSON_LINES)
         finds = partial(has_columns, mapping=own, resource=self._held)
-        opened = None if form is JSON and is_plain else open_file(text, form, options=own.table, finds=finds)
+        opened = None
+        if not (form is JSON and is_plain):
+            opened = open_file(text, form, reader=file.reader, options=own.table, finds=finds)
 
         def mapped(mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> MappedRecords:
             records = opened or JsonFile(text, resource.name)
@@ -169,18 +180,38 @@ class RecordReader:
         batches = map(_without_name, records.batches()) if derives else records.batches()
         is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
         warnings = opened.warnings if isinstance(opened, TableFile) else []
+        if resource.coordinates is not None:
+            batches = _watched(batches, resource.coordinates, records, warnings)
         if not is_terminated:
             warnings += [("", 1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
         return Records(batches, [*_encoding(file), *records.assumed], warnings)
 
 
+def _watched(
+    batches: Iterator[Batch],
+    coordinates: Sequence[str],
+    records: MappedRecords,
+    warnings: list[tuple[str, int | None, Issue]],
+) -> Iterator[Batch]:
+    """Yield batches; add a warning if none of them has a location, but columns that are not used do."""
+    has_location = False
+    for batch in batches:
+        has_location = has_location or not all(set(batch.columns[name]) <= {None, ""} for name in coordinates)
+        yield batch
+    if not has_location and (names := records.located_columns()):
+        columns = " and ".join(repr(truncate(name)) for name in names)
+        warnings.append(
+            ("", None, Issue("locations", f"no store has a location, though some seem to be in {columns}: {_USE_THEM}"))
+        )
+
+
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:
     """Return what opens the records of a file by column, and raises FileError; raise it if there is no text."""
-    content: Any = file.content(encoding or None)
-    form = format_of(content, file.format, STORES)
+    text = file.text(encoding or None)
+    form = format_of(text, file.format, STORES)
 
     def opened(options: TableOptions) -> RecordFile:
-        found = open_file(content, form, options=options, finds=finds)
+        found = open_file(text, form, reader=file.reader, options=options, finds=finds)
         found.assumed = [*_encoding(file), *found.assumed]
         return found
 

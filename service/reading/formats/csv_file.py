@@ -14,6 +14,7 @@ from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
 from service.reading.formats.json_text import WEB_PAGE
 from service.reading.formats.table_file import (
+    IN_QUOTES,
     NO_OPTIONS,
     Finds,
     MissingHeader,
@@ -41,7 +42,6 @@ _QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*
 _LINE_END: Final = re.compile(rb"[\r\n]")
 _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
 _LONGEST_SEPARATOR_LINE: Final = 12  # bytes
-_LINES_IN_QUOTES: Final = "each line is in quotes as a whole: remove these, and write every two quotes in it as one"
 _BEGINNINGS: Final = {
     WEB_PAGE: "a web page; download the data itself",
     re.compile(
@@ -233,7 +233,7 @@ class CsvFile(TableFile):
         super().__init__(text.options, finds, assumed)
         (name, *others), delimiters = self.names, set(DELIMITERS)
         if not others and sum(map(name.count, delimiters)) > 1 and not (text.options.delimiter or finds(self.names)):
-            raise FileError(_LINES_IN_QUOTES, self.line)
+            raise FileError(f"each {IN_QUOTES}", self.line)
 
     def _first_rows(self) -> Rows:
         return self._text.rows(self.delimiter).read(BATCH_SIZE)

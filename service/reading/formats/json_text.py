@@ -10,7 +10,9 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 
+from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE
+from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.text import count_line_breaks
 from service.spool import FileBytes, open_bytes
@@ -30,6 +32,7 @@ _STRINGS: Final = re.compile(_STRING, re.DOTALL)
 _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_STEPS: Final = bytes(set(range(256)) - set(b"[{]}"))
 JsonValue: TypeAlias = Raw | bytes
+_Path: TypeAlias = tuple[str, ...]
 _WHITE_SPACE: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
 _ARRAY_OF_OBJECTS: Final = re.compile(rb"\[[ \t\r\n]*\{")
@@ -38,7 +41,8 @@ _RECORD_SEPARATOR: Final = b"\x1e"  # before each text of a sequence
 _SEPARATORS: Final = re.compile(_RECORD_SEPARATOR)
 _JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
 _MAX_NAMES: Final = 100  # of arrays in a message
-_MAX_NESTED: Final = 3  # objects around an array of records
+_MAX_NESTED: Final = 8  # objects around an array of records
+_FEW_NAMES: Final = 3  # of fields, with which an object is a store
 _USE_MAPPING: Final = "; `store-directory mapping` proposes a mapping that reads it"
 _BY_IDENTIFIER: Final = "; its members are objects: write them as an array, each with its identifier as a member"
 # How files begin that are called JSON, and are not.
@@ -48,9 +52,11 @@ _BEGINNINGS: Final = {WEB_PAGE: "a web page: download the data itself"} | {
     for pattern, what in (
         (rb"<", "XML: convert it"),
         (rb"//|/\*|#", "a comment: remove it"),
-        (rb"\)\]\}'", "characters that keep scripts from reading it: remove them"),
+        (rb"\)\]\}'|(?:while|for)\s*\([1;]*\)", "characters that keep scripts from reading it: remove them"),
         (rb"[\w$.]+\s*\(", "a function call, as in JSONP: remove it, and its parenthesis at the end"),
-        (rb"(?:var|let|const|export|import)\s|[\w$.]+\s*=", "a script: remove all but the array or object"),
+        (rb"(?:var|let|const|export|import)\s|[\w$.]+\s*[=\[]|'use|\(", "a script: remove all but the array or object"),
+        (rb"[\w\"' -]+[,;\t|]", "a table: its name must end in .csv"),
+        (rb"(?![\[{\"0-9-]|tru|fal|nul)[^\s,:\]}]", "something else: expected an array, or an object"),
     )
 }
 _VALUES: Final = msgspec.json.Decoder(Raw)
@@ -244,7 +250,10 @@ def has_array(text: FileBytes, name: str) -> bool:
 
 
 def _find_array(text: FileBytes) -> Sequence[str]:
-    """Return the path of the only array of objects in an object, else of its only array; none if the text is none."""
+    """Return the path of the only array of objects in an object, of the only one with names of fields, or of any kind.
+
+    The path has no names if the text is no object. Raises FileError.
+    """
     try:
         members = msgspec.json.decode(text, type=dict[str, Raw])
         paths = dict(islice(_nested_arrays(members), _MAX_NAMES + 1))
@@ -253,9 +262,9 @@ def _find_array(text: FileBytes) -> Sequence[str]:
         return ()
     except (DecodeError, RecursionError) as error:
         raise file_error(text, error) from None
-    of_objects, own = [path for path, has_objects in paths.items() if has_objects], _arrays(members)
-    if len(of_objects) == 1 and len(paths) <= _MAX_NAMES:
-        return of_objects[0]
+    of_records, own = _of_records(paths), _arrays(members)
+    if len(of_records) == 1 and len(paths) <= _MAX_NAMES:
+        return of_records[0]
     if len(own) != 1:
         names = [".".join(path) for path in paths]
         found = f"; found {len(names)}: {', '.join(map(repr, names[:_MAX_NAMES]))}" if names else ""
@@ -264,11 +273,22 @@ def _find_array(text: FileBytes) -> Sequence[str]:
     return own
 
 
-def _nested_arrays(members: Mapping[str, Raw], *above: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield the path of each array in the members of an object and in objects there, and whether it has objects."""
+def _of_records(arrays: Mapping[_Path, Raw]) -> list[_Path]:
+    """Return the paths of arrays of objects, if there are several of those with names of fields."""
+    of_objects = [path for path, value in arrays.items() if _ARRAY_OF_OBJECTS.match(value)]
+    return [path for path in of_objects if len(of_objects) > 1 and _has_fields(arrays[path])] or of_objects
+
+
+def _has_fields(array: Raw) -> bool:
+    first = msgspec.json.decode(msgspec.json.decode(array, type=list[Raw])[0], type=dict[str, Raw])
+    return len({suggest_field(name, STORES) for name in first} - {None}) >= _FEW_NAMES
+
+
+def _nested_arrays(members: Mapping[str, Raw], *above: str) -> Iterator[tuple[_Path, Raw]]:
+    """Yield the path of each array in the members of an object and in objects there, and the array."""
     for name, value in members.items():
         if _begins_with(value, b"["):
-            yield (*above, name), _ARRAY_OF_OBJECTS.match(value) is not None
+            yield (*above, name), value
         elif _begins_with(value, b"{") and len(above) < _MAX_NESTED:
             yield from _nested_arrays(msgspec.json.decode(value, type=dict[str, Raw]), *above, name)
 
@@ -284,9 +304,8 @@ def _begins_with(value: Raw, character: bytes) -> bool:
 
 def _describe_members(members: Mapping[str, Raw]) -> str:
     """Return what else an object has instead of an array of some name, and what to do; "" if it has nothing."""
-    found = islice(_nested_arrays(members), _MAX_NAMES)
-    if arrays := [".".join(path) for path, has_objects in found if has_objects]:
-        return f", but under {' and '.join(map(repr, arrays))}{_USE_MAPPING}"
+    if arrays := [".".join(path) for path in _of_records(dict(islice(_nested_arrays(members), _MAX_NAMES)))]:
+        return f", but under {' and '.join(map(repr, arrays))}{_USE_MAPPING * (len(arrays) == 1)}"
     objects = sum(_begins_with(value, b"{") for value in members.values())
     return _BY_IDENTIFIER if objects and objects == len(members) else ""
 

@@ -11,13 +11,14 @@ import msgspec
 from service.model.records import STORES
 from service.reading.batch import Batch, RecordFile, UnreadableRecord, UnusedName
 from service.reading.characters import Cleaning
-from service.reading.columns.field_names import MAX_UNUSED, suggest_field
+from service.reading.columns.field_names import MAX_UNUSED, column_key, suggest_field
 from service.reading.diagnostics import FileError, Issue
 from service.texts import repeated, truncate
 
 Row: TypeAlias = Sequence[str]
 NO_VALUE: Final = ""
 _MARK: Final = "\ufeff"  # of a file that was put behind another
+_AROUND: Final = (("", ""), (" ", ""), ("", " "), (_MARK, ""), (f'{_MARK}"', '"'))  # of the first name in it
 _HEADER: Final = Issue("header", "the header again, left out; files seem to have been put together")
 _KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns")} | {"sheets": "sheet", "quotes": "quote"}
 _MAX_COLUMNS: Final = 100  # that are compared
@@ -36,7 +37,7 @@ _ENOUGH: Final = 2
 _INSERT_HEADER: Final = (
     "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
 )
-_SPACE_BEFORE_QUOTE: Final = "; if spaces may be before quotes, declare trim = true in mapping.toml"
+IN_QUOTES: Final = "line is in quotes as a whole: remove these, and write every two quotes in it as one"
 Finds: TypeAlias = Callable[[Sequence[str]], bool]  # whether a header has all required columns
 
 
@@ -163,6 +164,14 @@ def _points(cell: str, texts: Sequence[str]) -> int:
     return _REPEATED if is_repeated and not cell.isdecimal() else 0
 
 
+def _hint(row: Row) -> str:
+    """Return what to do about a row with another number of cells than the header."""
+    if any(cell.lstrip(" ")[:1] == '"' != cell[0] for cell in row):
+        return "; if spaces may be before quotes, declare trim = true in mapping.toml"
+    is_quoted = len(row) == 1 and any(row[0].count(delimiter) > 1 for delimiter in ",;\t|")
+    return f"; the {IN_QUOTES}" if is_quoted else ""
+
+
 def finds_nothing(_: Sequence[str]) -> bool:
     """Return False: no columns are required."""
     return False
@@ -222,13 +231,18 @@ class TableFile(RecordFile):
     def _without_headers(self, read: Rows) -> Rows:
         """Return rows without the cells of those that repeat the header, as two files that were put together have."""
         first, stop = self.names[0], len(self.names)
-        starts = {first, f"{_MARK}{first}", f'{_MARK}"{first}"'}
+        written = {first, first.lower(), first.upper(), first.title(), first.capitalize()}
+        starts = {f"{before}{each}{after}" for each in written for before, after in _AROUND}
+        others = list(map(column_key, self.names[1:]))
         repeated = {
-            at for at, row in enumerate(read.rows) if row and row[0] in starts and [*row[1:stop]] == [*self.names[1:]]
+            at
+            for at, row in enumerate(read.rows)
+            if row and row[0] in starts and list(map(column_key, row[1:stop])) == others
         }
         if not repeated:
             return read
-        self.warnings += [(read.sheet, read.lines[at], _HEADER) for at in repeated]
+        known = set(self.warnings)  # of an earlier pass
+        self.warnings += [each for at in repeated if (each := (read.sheet, read.lines[at], _HEADER)) not in known]
         rows = [() if at in repeated else row for at, row in enumerate(read.rows)]
         return msgspec.structs.replace(read, rows=rows)
 
@@ -245,10 +259,7 @@ class TableFile(RecordFile):
             numbers = [records[index] for index in complete]
             cells = list(zip(*[rows[index] for index in complete], strict=False))
             for index in sorted(records.keys() - complete):
-                hint = (
-                    _SPACE_BEFORE_QUOTE if any(cell.lstrip(" ")[:1] == '"' != cell[0] for cell in rows[index]) else ""
-                )
-                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}{hint}"
+                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}{_hint(rows[index])}"
                 unreadable.append(UnreadableRecord(records[index], lines[index], Issue("cells", why)))
         unused_names = [UnusedName(name, header.line, len(complete)) for name in unused]
         named = len(header.names)

@@ -45,7 +45,11 @@ _NOTED: Final = {
         "groups of cells are merged",
         "the first cell has the value; fill in the others",
     ),
-    "format": ("number has zeros in front", "numbers have zeros in front", "read as shown; write codes as texts"),
+    "format": (
+        "number has zeros in front",
+        "numbers have zeros in front",
+        "read as shown; if others of a column are not, declare pad = 5, or its digits",
+    ),
     "link": ("text has a link", "texts have links", "the addresses are in the column {}, which is not used"),
 }
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any, Final, TypeAlias
 
@@ -12,7 +12,7 @@ import msgspec
 from service.model.kinds import FLAG, INSTANT, NUMBER, NUMBER_PATTERN, parse_flag, trim
 from service.model.records import Field
 from service.reading.batch import Cell, Invalid, WrongType, written
-from service.reading.characters import has_c1
+from service.reading.characters import has_c1, repair_of_c1
 from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
 from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
@@ -22,6 +22,7 @@ from service.reading.mapping.points import POINTS, coordinate, is_empty, with_de
 Conversion: TypeAlias = Callable[[Cells], Cells]
 _POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
 _Value: TypeAlias = str | bool | tuple[str, ...] | None
+_CODE: Final = re.compile("([0-9]{1,20})((?:-[0-9]{4})?)")
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HOST: Final = r"://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?"
 # What a text of a kind is, without the white space around it.
@@ -39,9 +40,7 @@ _URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\
 _MOST_BYTES: Final = 4  # of a character
 _NO_CONTROLS: Final = "control characters other than tab and line breaks are not allowed"
 _CONTROL_CHARACTER: Final = Issue("text", _NO_CONTROLS)
-_C1_CHARACTER: Final = Issue(
-    "text", f'{_NO_CONTROLS}; those from U+0080 to U+009F become letters with repair = "windows-1252" in mapping.toml'
-)
+_C1: Final = f'{_NO_CONTROLS}; those from U+0080 to U+009F become letters with repair = "{{}}" in mapping.toml'
 _NOT: Final[Mapping[str, Issue]] = {
     "text": Issue("type", "expected a text"),
     "number": Issue("type", "expected a number such as 7.5"),
@@ -59,6 +58,9 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
     """Yield the conversions of a field, in order; `texts` if all cells of the file are texts."""
     if entry.split is not None:
         yield by_part(entry.split)
+    if entry.pad:
+        convert_number = cached_converter(partial(padded, entry.pad))
+        yield lambda cells: list(map(convert_number, cells))
     if entry.values or entry.other is not None:
         values, other = entry.values, entry.other
         convert = cached_converter(lambda text: values.get(text.casefold(), text if other is None else other))
@@ -100,12 +102,17 @@ def control_issue(text: str) -> Issue | None:
     """Return the issue of a text with control characters, None if it has none."""
     if CONTROL.search(text) is None:
         return None
-    return _C1_CHARACTER if has_c1(text) else _CONTROL_CHARACTER
+    return Issue("text", _C1.format(repair_of_c1(text))) if has_c1(text) else _CONTROL_CHARACTER
 
 
 def has_value(cell: Cell) -> bool:
     """Return whether a cell has a value: blank texts have none."""
     return cell is not None and not (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def padded(digits: int, text: str) -> str:
+    """Return a number with zeros in front, as they were before a spreadsheet; with its extension: 2108-1234."""
+    return text if (found := _CODE.fullmatch(text)) is None else f"{found[1].zfill(digits)}{found[2]}"
 
 
 def by_part(split: SplitPart) -> Conversion:

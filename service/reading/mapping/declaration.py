@@ -68,6 +68,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     first: list[Any] | None = None  # columns, and tables of joins
     split: str | None = None
     part: Annotated[int, Meta(ge=1, le=2)] | None = None
+    pad: Annotated[int, Meta(ge=2, le=20)] | None = None
     constant: Constant | None = None
     default: Constant | None = None
     values: dict[str, Constant] = {}
@@ -137,6 +138,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
 
     sources       the first that has a value gives it
     split         the part of it that is the value; None for all of it
+    pad           the digits of each number, with zeros in front; 0 if they are as they are
     default       the value if none of them has one; a constant is a default without sources
     values        a text in lower case -> the value that it means
     other         what the other texts mean; None if they are the value
@@ -150,6 +152,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
 
     sources: tuple[JoinedColumns, ...] = ()
     split: SplitPart | None = None
+    pad: int = 0
     default: Constant | None = None
     values: Mapping[str, Constant] = {}
     other: Constant | None = None

@@ -19,7 +19,7 @@ from service.model.attributes import (
     field_of,
 )
 from service.model.hours import DAYS
-from service.model.kinds import DATE, FLAG, IDENTIFIER, INSTANT
+from service.model.kinds import DATE, FLAG, IDENTIFIER, INSTANT, POSTAL, WORDS
 from service.model.records import PREFIX, STORES, Field, Resource
 from service.reading.columns.countries import time_zones
 from service.reading.columns.dates import RFC_3339, parse_date_format
@@ -41,8 +41,9 @@ from service.texts import did_you_mean, repeated, truncate
 SOURCES: Final = ("from", "join", "first", "constant")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
-_NOT_WITH_A_CONSTANT: Final = ("split", "part", "default", "values", "other")
+_NOT_WITH_A_CONSTANT: Final = ("split", "part", "pad", "default", "values", "other")
 _KINDS: Final = get_args(AttributeKind)
+_TEXTS: Final = (IDENTIFIER, POSTAL, WORDS)
 _SHOWN: Final = get_args(Show)
 _OWN_KEYS: Final = frozenset(keys_of(AttributeTable)) - frozenset(keys_of(FieldTable))
 _MAX_SEPARATOR: Final = 10  # characters
@@ -71,6 +72,7 @@ def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field
     return FieldMapping(
         sources=_sources(table, key_path),
         split=_split(table, key_path),
+        pad=table.pad or 0,
         default=table.constant if table.default is None else table.default,
         values=_folded(table.values, key_path),
         other=table.other,
@@ -116,6 +118,8 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
             raise FileError(f"{key_path}.{key}: empty, but the field is required: fill it in")
     if table.closing_date is not None and (not is_flag or field.attribute):
         raise FileError(f"{key_path}.closing_date: only is_open of stores has a closing date")
+    if table.pad is not None and (field.kind not in _TEXTS or field.attribute not in ("", "text")):
+        raise FileError(f"{key_path}.pad: not used, because the field is not a text")
     if table.closing_date == "":
         raise FileError(f"{key_path}.closing_date: expected the name of a column")
     if table.date is not None and field.kind not in (INSTANT, DATE) and table.closing_date is None:

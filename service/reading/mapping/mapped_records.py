@@ -28,6 +28,7 @@ from service.reading.mapping.conversions import (
     without,
 )
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.mapping.points import located_columns
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
 
@@ -193,6 +194,14 @@ class MappedRecords:
     def batches(self) -> Iterator[Batch]:
         """Yield all records in order, with a cell for each field. Raises FileError."""
         return map(self._by_field, self._file.batches(self.columns, self._status_columns))
+
+    def located_columns(self) -> Sequence[str]:
+        """Return the unused columns whose first values seem to be locations. Raises FileError."""
+        unused = [name for name in self._file.names if name not in self.columns][:MAX_UNUSED]
+        names = dict.fromkeys([*unused, *(name.removesuffix(".0") for name in unused if not self._file.is_table)])
+        first = next(self._file.batches(list(names)), None) if unused else None
+        columns = first.columns if first is not None else {}
+        return located_columns({name: list(filter(None, map(trim, map(written, columns[name])))) for name in columns})
 
     def _by_field(self, batch: Batch) -> Batch:
         """Return the records by field. Columns without an entry are not reported: a mapping with entries omits them."""

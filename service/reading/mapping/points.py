@@ -1,12 +1,13 @@
 """Coordinates in texts: WKT, GeoJSON, brackets, names, hemispheres, degrees with minutes and seconds."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
-from service.reading.columns.field_names import COORDINATES
+from service.model.records import STORES
+from service.reading.columns.field_names import COORDINATES, end_of_path, suggest_field
 
 # What a mapping declares -> the order of the coordinates in a text. One of them alone has no order.
 POINTS: Final[Mapping[str, Sequence[str]]] = {"lat lon": COORDINATES, "lon lat": COORDINATES[::-1], "degrees": ()}
@@ -19,18 +20,22 @@ _COORDINATE: Final = re.compile(
     r"(?(before)|(?:\s?(?P<after>[NSEW])(?![A-Za-z]))?)"
 )
 # What a point has beside its coordinates; a text with anything else is none.
-_AROUND: Final = re.compile(r"[\s,;:/|()\[\]{}\"']+|\b(?:POINT(?: ?(?:ZM?|M))?|type|coordinates|geo)\b", re.IGNORECASE)
-_REFERENCE_SYSTEM: Final = re.compile(r"SRID=[0-9]+;")
+_AROUND: Final = re.compile(
+    r"[\s,;:/|()\[\]{}\"']+|\b(?:(?:MULTI)?POINT(?: ?(?:ZM?|M))?|type|coordinates|geo)\b", re.IGNORECASE
+)
+# A reference system; lines of an address above a point in parentheses.
+_BEFORE: Final = re.compile(r"\A(?:SRID=[0-9]+;|(?s:.*)\n(?=\([^()\n]*\)\s*\Z))")
 _EMPTY: Final = re.compile(r".*POINT[ ZM]* EMPTY", re.IGNORECASE)
 _DECIMAL_COMMA: Final = re.compile("(?<=[0-9]),(?=[0-9])")
 _NOTATIONS: Final = ("lat lon", "lon lat")
 _PARTS: Final = 2
 _STEP: Final = Decimal("0.0000001")  # a centimetre
-_STANDARD: Final = re.compile(r'.*(?:\bPOINT\b|"coordinates")', re.IGNORECASE)  # WKT and GeoJSON: longitudes come first
+_STANDARD: Final = re.compile(r'.*(?:POINT\b|"coordinates")', re.IGNORECASE)  # WKT and GeoJSON: longitudes come first
 _ABOUT: Final = re.compile("[ck]oord|gps|geo|lat|lon|lng|loc|pos|standort|point|punt|ubica", re.IGNORECASE)
 _LATITUDE_FIRST: Final = re.compile("(?:lat|breit).*(?:lon|lng|läng)", re.IGNORECASE)
 _LONGITUDE_FIRST: Final = re.compile("(?:lon|lng|läng).*(?:lat|breit)", re.IGNORECASE)
-_PRECISE: Final = 4  # decimals: numbers with fewer may be prices or sizes
+_PRECISE: Final = 4  # decimals: numbers with fewer may be prices or sizes, or have separated thousands
+_DEGREES: Final = re.compile(r"([+-]?[0-9]{1,3}[.,]([0-9]+))")
 _FEW: Final = 20
 _NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
 
@@ -58,13 +63,40 @@ def have_hemispheres(texts: Sequence[str], name: str) -> bool:
     return all([*map(_axis, _coordinates(with_decimal_points(text)))] == [name] for text in texts)
 
 
+def are_degrees(texts: Iterable[str]) -> bool:
+    """Return whether all texts are decimals that may be longitudes, most of them precise ones."""
+    decimals = list(map(_DEGREES.fullmatch, texts))
+    precise = sum(each is not None and len(each[2]) >= _PRECISE for each in decimals)
+    return 2 * precise >= len(decimals) and all(each and degrees(each[1]) <= MAX_LONGITUDE for each in decimals)
+
+
+def degrees(number: str) -> float:
+    """Return the size of a number, which may have a decimal comma."""
+    return abs(float(number.replace(",", ".", 1)))
+
+
+def located_columns(columns: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the names of the columns that seem to be points, or of two that seem to be coordinates; none of others."""
+    filled = {name: texts for name, texts in columns.items() if texts}
+    if points := [name for name, texts in filled.items() if propose_notation(name, texts)]:
+        return points
+    fields = {name: suggest_field(end_of_path(name), STORES) or "" for name in filled}
+    named = [
+        name
+        for name, field in fields.items()
+        if field in COORDINATES and all(coordinate(with_decimal_points(text), (), field) for text in filled[name])
+    ]
+    found = named if len(named) > 1 else [name for name, texts in filled.items() if are_degrees(texts)]
+    return found[:_PARTS] if len(found) > 1 else ()
+
+
 def with_decimal_points(text: str) -> str:
     """Return a text with points instead of commas between digits."""
     return _DECIMAL_COMMA.sub(".", text)
 
 
 def _coordinates(text: str) -> Sequence[re.Match[str]]:
-    plain = _REFERENCE_SYSTEM.sub("", text)
+    plain = _BEFORE.sub("", text)
     return () if _AROUND.sub("", _COORDINATE.sub(" ", plain)) else list(_COORDINATE.finditer(plain))
 
 

@@ -9,16 +9,14 @@ from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 from service.reading.columns.dates import RFC_3339, possible_formats
 from service.reading.columns.field_names import COORDINATES, columns_by_nearest_name, end_of_path
 from service.reading.columns.flags import IS_OPEN, flag_of, has_status_word, is_closed_name, mentions_status
-from service.reading.mapping.points import have_hemispheres
+from service.reading.mapping.points import are_degrees, degrees, have_hemispheres
 from service.reading.mapping.toml import quoted
 from service.reading.proposal.first_records import MAX_COLUMNS, ColumnSample, FirstRecords
 
 _TIME: Final = re.compile(",? h.*")  # the part of a format from its time on
 _ENOUGH: Final = 3  # fields, with which names are those of a file of stores
-_DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[.,][0-9]+)?")
 _PROOF: Final = 10  # one latitude in so many is beyond 90 degrees if it is a longitude: fewer are misspelt
-_PRECISE: Final = 4  # decimals: a number with fewer may be a price, or have separated thousands
 
 
 def prove_formats(texts: Sequence[str], first: FirstRecords) -> tuple[list[tuple[str, ...]], str]:
@@ -62,7 +60,7 @@ def columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]
     others = [column for column in columns if column.name not in chosen.values() and column.texts]
     missing = [field for field in COORDINATES if field not in chosen]
     found = {field: each.name for field in missing for each in others if have_hemispheres(each.texts, field)}
-    found = found or _coordinates(list(filter(_has_degrees, others)), missing)
+    found = found or _coordinates([column for column in others if are_degrees(column.texts)], missing)
     named = next((column for column in columns if column.name == chosen.get(IS_OPEN.name)), None)
     if named is not None and not (named.texts and _count_unknown(named) == len(named.texts)):
         return found
@@ -85,13 +83,6 @@ def _count_unknown(column: ColumnSample) -> int:
     return sum(flag_of(text) is None for text in column.texts)
 
 
-def _has_degrees(column: ColumnSample) -> bool:
-    decimals = [found[1] for text in column.texts if (found := _DEGREES.fullmatch(text))]
-    if len(decimals) < len(column.texts) or max(_all_degrees(column)) > MAX_LONGITUDE:
-        return False
-    return 2 * sum(len(digits) >= _PRECISE for digits in decimals) >= len(decimals)
-
-
 def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dict[str, str]:
     """Return the columns of missing coordinates among columns of degrees: latitudes come first, unless they cannot."""
     fitting = columns[: len(missing)]
@@ -107,8 +98,3 @@ def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dic
 
 def _all_degrees(column: ColumnSample) -> Iterator[float]:
     return (degrees(text) for text in column.texts if _NUMBER.fullmatch(text))
-
-
-def degrees(number: str) -> float:
-    """Return the size of a number, which may have a decimal comma."""
-    return abs(float(number.replace(",", ".", 1)))

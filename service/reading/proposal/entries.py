@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.model.kinds import FLAG, INSTANT, parse_instant, trim
+from service.model.kinds import FLAG, INSTANT, NUMBER_PATTERN, fold, parse_instant, trim
 from service.model.records import STORES, Field
 from service.reading.batch import RecordFile, written
-from service.reading.columns.dates import may_be_date
+from service.reading.columns.countries import countries_by_name
+from service.reading.columns.dates import format_without_days, may_be_date
 from service.reading.columns.field_names import (
     COORDINATES,
     columns_by_nearest_name,
@@ -21,10 +22,11 @@ from service.reading.columns.field_names import (
     is_house_number,
     suggest_field,
 )
+from service.reading.mapping.conversions import padded
 from service.reading.mapping.points import coordinate, propose_notation, with_decimal_points
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import are_exchanged, columns_by_values, prove_formats
-from service.reading.proposal.first_records import NUMBER, ColumnSample, FirstRecords
+from service.reading.proposal.first_records import ColumnSample, FirstRecords
 from service.reading.proposal.flag import (
     KEEP_ONE,
     ProposedEntry,
@@ -102,7 +104,11 @@ def _of_both(
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
     """Return an entry for each field of stores that has a column. `paths` if the names of columns are paths."""
-    columns = [column for column in first.columns.values() if column.has_values or not first.count]
+    columns = [
+        column
+        for column in first.columns.values()
+        if (column.has_values or not first.count) and not _are_rows_numbered(column)
+    ]
     named = columns_by_nearest_name([column.name for column in columns], paths=paths)
     exchanged = are_exchanged(first.columns, named)
     if exchanged:
@@ -118,8 +124,31 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     for field in COORDINATES if exchanged else ():
         entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
     entries |= split
+    entries |= _padded_codes(entries, first)
     entries |= propose_closing(list(unused_columns(first, entries).values()), entries, first)
     return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
+
+
+def _padded_codes(entries: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
+    """Return the entry of postal codes some of which lost zeros in front, as those of all countries of a file show."""
+    columns = [first.columns[entries[field].columns[0]] for field in ("postal_code", "country") if field in entries]
+    if len(columns) < len(("postal_code", "country")) or len(entries["postal_code"].columns) > 1:
+        return {}
+    codes, countries = columns
+    known = [countries_by_name().get(fold(text).encode()) for text in countries.texts]
+    digits = {country.postal_digits if country else None for country in known}
+    wanted = digits.pop() if len(digits) == 1 else None
+    if wanted is None or all(padded(wanted, text) == text for text in codes.texts):
+        return {}
+    entry = entries["postal_code"]
+    value = with_keys(entry.value, {"pad": str(wanted)})
+    return {"postal_code": msgspec.structs.replace(entry, value=value, comment="leading zeros seem to be missing")}
+
+
+def _are_rows_numbered(column: ColumnSample) -> bool:
+    """Return whether a column without a word in its name, as `#`, has the number of each row: no identifiers."""
+    numbers = [str(number) for number, _ in enumerate(column.cells, 1)]
+    return not any(map(str.isalnum, column.name)) and column.cells == numbers and len(numbers) > 1
 
 
 def find_identifier(
@@ -194,14 +223,20 @@ def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> Pr
         return flag_entry(field, column)
     if field.name in COORDINATES and _are_degrees(field.name, column):
         return ProposedEntry(inline_table({"from": quoted(column.name), "point": quoted("degrees")}), (column.name,))
+    if field.name in COORDINATES and (text := next(filterfalse(_is_number, column.texts), None)):
+        return ProposedEntry(quoted(column.name), (column.name,), f"{quoted(text)} is no decimal, and served as text")
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column, first)
     return ProposedEntry(quoted(column.name), (column.name,))
 
 
+def _is_number(text: str) -> bool:
+    return NUMBER_PATTERN.fullmatch(text.replace(",", ".", 1)) is not None
+
+
 def _are_degrees(field: str, column: ColumnSample) -> bool:
     """Return whether the texts of a column are coordinates, and not just numbers."""
-    return not all(map(NUMBER.fullmatch, column.texts)) and all(
+    return not all(map(_is_number, column.texts)) and all(
         coordinate(with_decimal_points(text), (), field) for text in column.texts
     )
 
@@ -220,13 +255,13 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
 
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
+    if declared := format_without_days(column.texts):
+        value = inline_table({"from": quoted(column.name), "date": quoted(declared)})
+        return ProposedEntry(value, (column.name,), "the first day of the month or year")
     dates = list(filter(may_be_date, column.texts))
     others = list(filterfalse(set(dates).__contains__, column.texts))[:1]
-    notes = [
-        f"{quoted(text)} in {quoted(column.name)} matches no date format; if it means that there is no value,"
-        " add it to no_value."
-        for text in others
-    ]
+    hint = "; if it means that there is no value, add it to no_value" if dates else ""
+    notes = [f"{quoted(text)} in {quoted(column.name)} matches no date format{hint}." for text in others]
     formats, comment = prove_formats(dates, first)
     possible = [inline_table({"from": quoted(column.name), "date": one_or_array(each)}) for each in formats]
     if dates and all(parse_instant(text) is not None for text in dates):

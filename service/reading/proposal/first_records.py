@@ -9,6 +9,7 @@ import msgspec
 
 from service.model.kinds import parse_instant
 from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, WrongType
+from service.reading.characters import needed_repairs
 from service.reading.columns.dates import day_parser, possible_formats
 from service.reading.diagnostics import FileError
 from service.reading.formats.json_file import paths_of
@@ -29,6 +30,7 @@ _NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*")  # one in a line
 _MAX_WORDS: Final = 20  # distinct texts of a column of words; another has free text
 _MAX_SHAPES: Final = 10_000  # of nested values; later ones are not looked at
 FIRST: Final = ".0"  # the end of the path of the first element of an array
+_ARRAY: Final = re.compile(r"(.+?)\.0(?:\.|\Z)")
 _OF_FEATURES: Final = ("feature", "geometry")  # no members
 
 
@@ -39,6 +41,7 @@ class ColumnSample(msgspec.Struct, frozen=True):
     no_value  the texts among them that mean "no value", as they are written
     late      values of later records that are not like these -> the number of the first such record
     is_late   whether only later records have the column
+    repairs   those of wrong characters in all records that would change it -> whether texts without them are errors
     """
 
     name: str
@@ -46,6 +49,7 @@ class ColumnSample(msgspec.Struct, frozen=True):
     no_value: Sequence[str] = ()
     late: Mapping[Cell, int] = {}
     is_late: bool = False
+    repairs: Mapping[str, bool] = {}
 
     @property
     def values(self) -> list[Cell]:
@@ -69,10 +73,14 @@ class ColumnSample(msgspec.Struct, frozen=True):
 
 
 class FirstRecords(msgspec.Struct, frozen=True):
-    """The first columns of a file by name, in order, and how many records they have."""
+    """The first columns of a file by name, in order, and how many records they have.
+
+    arrays  those of JSON that have more than one element, whose first one columns are
+    """
 
     columns: Mapping[str, ColumnSample]
     count: int = 0
+    arrays: Sequence[str] = ()
 
     def count_missing(self, names: Sequence[str]) -> int:
         """Return how many of the records have no value in any of some columns."""
@@ -108,20 +116,28 @@ def read_columns(file: RecordFile) -> FirstRecords:
         columns |= {sample.name: sample for sample in found}
         pending = [name for name in finder.found if name not in names][: MAX_COLUMNS - len(names)]
         names |= dict.fromkeys(pending)
-    return FirstRecords(columns if file.is_table else _with_points(file, columns), count)
+    return FirstRecords(columns, count) if file.is_table else _with_arrays(file, FirstRecords(columns, count))
 
 
-def _with_points(file: RecordFile, columns: Mapping[str, ColumnSample]) -> dict[str, ColumnSample]:
+def array_of(name: str) -> str:
+    """Return the path of the first array on a path, "" if there is none: `phones` of `phones.0.number`."""
+    return found[1] if (found := _ARRAY.match(name)) else ""
+
+
+def _with_arrays(file: RecordFile, first: FirstRecords) -> FirstRecords:
     """Return columns, with arrays that are points as texts of JSON instead of their first elements."""
-    numbers = {name for name, each in columns.items() if each.texts and all(map(NUMBER.fullmatch, each.texts))}
-    arrays = [name.removesuffix(FIRST) for name in numbers if name.endswith(FIRST)]
+    columns, several = dict(first.columns), list[str]()
+    arrays = list(filter(None, dict.fromkeys(map(array_of, columns))))
     batch = next(file.batches(arrays), None) if arrays else None
-    found = dict(columns)
     for name, cells in batch.columns.items() if batch is not None else ():
-        array = _sample(name, [cell.text if isinstance(cell, WrongType) else cell for cell in cells])
-        if propose_notation(name, array.texts):
-            found[name + FIRST] = array
-    return {each.name: each for each in found.values()}
+        texts = [cell.text for cell in cells if isinstance(cell, WrongType) and cell.text.startswith("[")]
+        if any(len(each) > 1 for each in msgspec.json.decode(f"[{','.join(texts)}]", type=list[list[msgspec.Raw]])):
+            several.append(name)
+        column = columns.get(name + FIRST)
+        if column is not None and column.texts and all(map(NUMBER.fullmatch, column.texts)):
+            array = _sample(name, [cell.text if isinstance(cell, WrongType) else cell for cell in cells])
+            columns[name + FIRST] = array if propose_notation(name, array.texts) else column
+    return FirstRecords({each.name: each for each in columns.values()}, first.count, several)
 
 
 def _check_objects(file: RecordFile) -> None:
@@ -170,7 +186,7 @@ class _Sampler:
     """Collects the values of a column that are not like those before."""
 
     def __init__(self, name: str, cells: Sequence[Cell]) -> None:
-        self._name, self._sample = name, _sample(name, cells)
+        self._name, self._sample, self._repairs = name, _sample(name, cells), dict[str, bool]()
         self._learn()
 
     def _learn(self) -> None:
@@ -180,6 +196,8 @@ class _Sampler:
     def add(self, batch: Batch) -> None:
         """Add the values of a batch."""
         cells, is_other, late = batch.columns[self._name], self._is_other, self._sample.late
+        for name, is_error in needed_repairs("\n".join([cell for cell in cells if isinstance(cell, str)])):
+            self._repairs[name] = is_error or self._repairs.get(name, False)
         if is_other is None or len(late) >= BATCH_SIZE or (self._numbers and _are_numbers(cells)):
             return
         distinct = list(dict.fromkeys(cells))
@@ -198,7 +216,7 @@ class _Sampler:
         """Return the column, with cells in the first records."""
         found = self._sample
         cells = [*found.cells, *[None] * (count - len(found.cells))]
-        return ColumnSample(found.name, cells, found.no_value, found.late, is_late)
+        return ColumnSample(found.name, cells, found.no_value, found.late, is_late, self._repairs)
 
 
 def _other_tester(texts: Sequence[str]) -> Callable[[str], bool] | None:

@@ -1,9 +1,10 @@
 """Propose a mapping for a file, as the text of mapping.toml: a person checks it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, TypeAlias
 
 import msgspec
@@ -12,17 +13,26 @@ from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER, WORDS
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
-from service.reading.characters import Cleaning, has_c1, needed_repairs
+from service.reading.characters import REPAIRS, WINDOWS, Cleaning, needed_repairs
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
+from service.reading.formats.json_file import heads
 from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableFile, TableOptions
 from service.reading.formats.workbook_file import MAX_SHEETS, WorkbookFile
 from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
 from service.reading.proposal.attributes import distinct, propose_attributes
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
-from service.reading.proposal.first_records import MAX_COLUMNS, MAX_NAME, ColumnSample, FirstRecords, read_columns
+from service.reading.proposal.first_records import (
+    FIRST,
+    MAX_COLUMNS,
+    MAX_NAME,
+    ColumnSample,
+    FirstRecords,
+    array_of,
+    read_columns,
+)
 from service.reading.proposal.flag import ProposedEntry, unused_columns, used_columns, with_keys
 from service.reading.proposal.opening_hours import propose_hours
 from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
@@ -31,7 +41,6 @@ from service.texts import counted
 Open: TypeAlias = Callable[[TableOptions], RecordFile]
 
 _MOST_SKIPPED: Final = 20  # lines
-_REPAIR: Final = "windows-1252"  # what nearly all files with C1 characters were written in
 _UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be opened
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _IN_LINE: Final = 20  # names that are listed
@@ -40,6 +49,7 @@ NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
 _WORDS: Final = {field.name for field in STORES.fields if field.kind is WORDS} - {"phone_number"}
+_DECIMAL_COMMA: Final = re.compile("[0-9],[0-9]")
 _NAN: Final = "NaN"
 _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
@@ -120,7 +130,8 @@ def _count_unreadable(open_file: Open, options: TableOptions) -> int:
         batch = next(file.batches(file.names[:1]), None)
     except FileError:
         return _UNUSABLE
-    if not options.quotes and file.names[0].startswith('"'):  # they enclose cells, or lines
+    cells = batch.columns[file.names[0]] if batch is not None else ()
+    if not options.quotes and any(str(cell).startswith('"') for cell in (file.names[0], *cells)):  # around cells, lines
         return _UNUSABLE
     return len(batch.unreadable) if batch is not None else 0
 
@@ -132,7 +143,8 @@ def _find_cleaning(open_file: Open, options: TableOptions) -> Cleaning:
         cells = batch.columns.values() if batch is not None else ()
         texts = {cell for column in (file.names, *cells) for cell in column if isinstance(cell, str)}
         spaced = any(text != text.strip() != "" for text in texts)
-        return Cleaning(trim=spaced or options.cleaning.trim, repair=(_REPAIR,) if any(map(has_c1, texts)) else ())
+        repair = tuple(name for name, is_error in needed_repairs("\n".join(texts)) if is_error)
+        return Cleaning(trim=spaced or options.cleaning.trim, repair=repair)
     return Cleaning()
 
 
@@ -162,18 +174,14 @@ def propose_mapping(
     left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
     declared = {**options, **_proposed_options(first, made | own)}
     decimal = "," if "decimal" in declared else "."
-    words = {column for field in _WORDS & (made | own).keys() for column in (made | own)[field].columns}
-    texts = {name: column.texts for name, column in first.columns.items()}
-    codes = chain(*(texts[name] for name in texts if name not in words))
-    repairs = [name for name in needed_repairs(chain(*texts.values()), codes) if name not in options.get("repair", "")]
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options(declared, own, repairs),
+        _options(declared | _repairs(first, made | own, options.get("repair", "")), own),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
-        _not_proposed(file, first, [column.name for column in left[most:]], used_columns(made | own) | of_hours),
+        _not_proposed(file, first, [column.name for column in left[most:]], used_columns(made | own), of_hours),
     )
     return "\n\n".join(filter(None, map("\n".join, blocks))) + "\n"
 
@@ -222,7 +230,7 @@ def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRec
 def _proposed_options(first: FirstRecords, entries: _Entries) -> dict[str, str]:
     options = {}
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
-    if any("," in text for text in numbers) and not any("." in text for text in numbers):
+    if any(map(_DECIMAL_COMMA.search, numbers)) and not any("." in text for text in numbers):
         options["decimal"] = quoted(",")
     found = [text for field in entries for column in _columns(field, first, entries) for text in column.no_value]
     # In other columns it may be a place: but not beside numbers that are none, unless it is spelt like one, too.
@@ -237,9 +245,26 @@ def _columns(field: str, first: FirstRecords, entries: _Entries) -> list[ColumnS
     return [first.columns[name] for name in entries[field].columns] if field in entries else []
 
 
-def _options(options: Mapping[str, str], entries: _Entries, repairs: Sequence[str]) -> list[str]:
-    lines = [f"# repair = {array(repairs)}  # characters that are wrong in some texts"] if repairs else []
-    lines += [f"{key} = {value}" for key, value in options.items()]
+def _repairs(first: FirstRecords, entries: _Entries, declared: str) -> dict[str, str]:
+    """Return the key of the repairs without which texts are errors, the others in a comment; of all in a comment."""
+    words = {column.name for field in _WORDS for column in _columns(field, first, entries)}
+    found = {
+        name: any(column.repairs.get(name) for column in first.columns.values())
+        for column in first.columns.values()
+        for name in column.repairs
+        if name != "apostrophe" or column.name not in words
+    }
+    needed = [name for name in (*REPAIRS, WINDOWS) if found.get(name) or quoted(name) in declared]
+    names = [name for name in (*REPAIRS, WINDOWS) if name in found or name in needed]
+    if not names or names == needed:
+        return {"repair": one_or_array(needed)} if needed else {}
+    if not needed:
+        return {"# repair": f"{array(names)}  # characters that are wrong in some texts"}
+    return {"repair": f"{one_or_array(needed)}  # {array(names)} if these characters are wrong, too"}
+
+
+def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
+    lines = [f"{key} = {value}" for key, value in options.items()]
     if any(field in entries and entries[field].value.startswith("{") for field in _INSTANTS):
         lines.append(_ZONE)
     return [f"[{STORES.name}]", *lines] if lines else []
@@ -257,15 +282,20 @@ def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
 
 
 def _not_proposed(
-    file: RecordFile, first: FirstRecords, beyond: Sequence[str], used: AbstractSet[str]
+    file: RecordFile, first: FirstRecords, beyond: Sequence[str], used: AbstractSet[str], of_hours: AbstractSet[str]
 ) -> Iterator[str]:
     """Yield lines that say of each other column why it is not proposed."""
-    others = [column for name, column in first.columns.items() if name not in used and not column.has_values]
+    beginnings = {head for name in first.columns for head in heads(name)}
+    left = {name: column for name, column in first.columns.items() if name not in used | of_hours}
+    others = [column for name, column in left.items() if not (column.has_values or name in beginnings)]
+    lists = {array_of(name) for name in left if name.endswith(FIRST)}  # of which all elements are read
+    arrays = {array_of(name) for name in left} - lists | {array_of(name) for name in used}
     is_empty = {column.name: all(cell is None for cell in column.values) for column in others}
     whys = {
         f"A mapping has at most {MOST} attributes": beyond,
         "No record has a value": [name for name in is_empty if is_empty[name]] if first.count else (),
         "Arrays and objects are no values": [name for name in is_empty if not is_empty[name]],
+        "Only the first element of these arrays is read": [name for name in first.arrays if name in arrays],
         "The name is too long": [f"{name[:_MAX_SHOWN]}…" for name in file.names if len(name) > MAX_NAME],
     }
     for why, names in whys.items():

@@ -121,6 +121,12 @@ OF_TABLES: list[tuple[str, dict[str, Cell], Cell]] = [
     ('{ from = "a", split = ",", part = 1 }', {"a": "43.65"}, "43.65"),
     ('{ from = "a", split = ",", part = 2 }', {"a": "43.65"}, None),
     ('{ from = "a", split = ",", part = 2, default = "z" }', {"a": "43.65,"}, "z"),
+    ('{ from = "a", pad = 5 }', {"a": " 1067 "}, "01067"),
+    ('{ from = "a", pad = 5 }', {"a": "2108-1234"}, "02108-1234"),
+    ('{ from = "a", pad = 5 }', {"a": "123456"}, "123456"),
+    ('{ from = "a", pad = 5 }', {"a": "A1"}, "A1"),
+    ('{ from = "a", pad = 5, default = "x" }', {"a": " "}, "x"),
+    ('{ from = "a", split = " ", part = 1, pad = 5, values = { 01067 = "x" } }', {"a": "1067 Dresden"}, "x"),
     ('{ first = ["a", "b"], split = ",", part = 2 }', {"a": "", "b": "x,y"}, "y"),
     ('{ from = "a", split = ",", part = 2, values = { A = "x" } }', {"a": "b,a"}, "x"),
     # A column may be named in another case and spacing, and be missing if it is optional.

@@ -115,7 +115,8 @@ DATE_PARTS = "yyyy, yy, mmm, mm, m, ddd, dd, d, hh, h, ss, am/pm, t, zz"
 ONE_CHARACTER = "delimiter: expected one character, but no letter, digit or quote"
 PART = ': split and part need each other, as in split = ",", part = 1'
 ENTRY_KEYS = (
-    "from, join, separator, first, split, part, constant, default, values, other, date, closing_date, point, optional"
+    "from, join, separator, first, split, part, pad, constant, default, values, other, date, closing_date, point, "
+    "optional"
 )
 PRESET_NAMES = "all-the-places, google-business-profile, openstreetmap, overture"
 # What is before: in a mapping and in its error. What follows: in both.
@@ -182,6 +183,8 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
             'store_id = { constant = "Filial-Nr" }',
             'store_id.constant: every store would get the same id: name a column, as in store_id = "Number"',
         ),
+        ('latitude = { from = "x", pad = 5 }', "latitude.pad: not used, because the field is not a text"),
+        ('store_id = { from = "x", pad = 1 }', "store_id.pad: expected `int` >= 2"),
         ("latitude = { constant = 43.7 }", "latitude.constant: expected `bool | str`, got `float`"),
         ('created_at = { from = "x", date = "dd.mm" }', "created_at.date: 'dd.mm': the year is missing"),
         (
@@ -205,6 +208,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ('{ from = "x", split = "", part = 1 }', ".split: expected the text between the two parts"),
         (f'{{ from = "x", split = "{LONG}", part = 1 }}', ".split: longer than 200 characters"),
         ('{ from = "x", split = ",", part = 3 }', ".part: expected `int` <= 2"),
+        ('{ constant = "x", pad = 5 }', ".pad: not used, because the field is a constant"),
         ('{ constant = "x", split = ",", part = 1 }', ".split: not used, because the field is a constant"),
         ("{ join = [] }", ".join: expected at least one column"),
         ("{ first = [] }", ".first: expected at least one column"),
@@ -256,6 +260,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("a = { show = 'map' }", ".a.show: expected one of card, list, never"),
         ("a = { label = ' ' }", ".a.label: expected from 1 to 200 characters, without control characters"),
         (f"a = {{ group = '{'x' * 201}' }}", ".a.group: expected from 1 to 200 characters, without control characters"),
+        ("a = { kind = 'number', pad = 5 }", ".a.pad: not used, because the field is not a text"),
         ("a = { closing_date = 'x' }", ".a.closing_date: only is_open of stores has a closing date"),
         ("a = 1", '.a: expected a column, or a table such as { from = "Web", kind = "url" }'),
         ("\n".join(f"a{n} = 'x'" for n in range(33)), ": expected at most 32 attributes, found 33"),

@@ -255,7 +255,8 @@ def test_columns_of_coordinates_with_exchanged_names_are_exchanged(lat: str, lon
     found = entries(of_columns(lat=lat, lon=lon))
     note = "  # the names of the two columns are exchanged: values beyond 90 degrees are longitudes" * exchanged
     names = ['"lon"', '"lat"'] if exchanged else ['"lat"', '"lon"']
-    assert [found["latitude"], found["longitude"]] == [name + note for name in names]
+    for field, name in zip(("latitude", "longitude"), names, strict=True):
+        assert found[field].startswith(name + note)
 
 
 @pytest.mark.parametrize(
@@ -581,7 +582,7 @@ def test_columns_that_prove_different_formats_decide_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["May 2024", "31.02.2024", "31.05.2024 24:00", "1.2.345", "2024.05.31.1", "soon", "41000"]
+    "text", ["31.02.2024", "31.05.2024 24:00", "1.2.345", "2024.05.31.1", "soon", "41000", "13-2024"]
 )
 @pytest.mark.parametrize(
     ("others", "value"),
@@ -589,8 +590,8 @@ def test_columns_that_prove_different_formats_decide_nothing() -> None:
 )
 def test_texts_in_no_format_of_dates_are_reported(others: str, text: str, value: str | None) -> None:
     found = of_columns(created_at=others + text)
-    note = f'# "{text}" in "created_at" matches no date format; if it means that there is no value, add it to'
-    assert f"{note} no_value.\n" in found
+    hint = "; if it means that there is no value, add it to no_value" if others else ""
+    assert f'# "{text}" in "created_at" matches no date format{hint}.\n' in found
     assert entries(found).get("created_at") == value
 
 

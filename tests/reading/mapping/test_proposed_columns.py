@@ -148,8 +148,58 @@ def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("records", "entry", "served"),
+    [
+        (["DE,1067", "Germany,10115"], '{ from = "plz", pad = 5 }  # leading zeros seem to be missing', "01067"),
+        (["DE,01067", "DE,10115"], '"plz"', "01067"),
+        (["DE,1067", "CH,8001"], '"plz"', "1067"),
+        (["XX,1067", "XX,8001"], '"plz"', "1067"),
+    ],
+)
+def test_zeros_that_postal_codes_lost_are_put_back_if_their_countries_prove_it(
+    records: list[str], entry: str, served: str
+) -> None:
+    rows = "\n".join(f"s{number},b,x,y,{each}" for number, each in enumerate(records))
+    file = table(f"id,brand,street,town,land,plz\n{rows}")
+    text = propose_mapping(file, "x.csv")
+    assert entries(text)["postal_code"] == entry
+    assert compiled(text, file).stores[0]["postal_code"] == served
+
+
+def test_numbers_of_rows_do_not_identify_stores() -> None:
+    text = "#,name,address,city,country\n{},A,1 Elm St,Ada,CA\n{},A,2 Elm St,Ada,CA"
+    assert entries(propose_mapping(table(text.format(1, 2)), "x"))["store_id"].startswith('"address"')
+    assert entries(propose_mapping(table(text.format(7, 2)), "x"))["store_id"] == '"#"'
+
+
+def test_a_repair_that_only_later_records_need_is_proposed() -> None:
+    text = propose_mapping(table(as_table(numbered({"address_1": "1 Main \x96 rear", "city": "Caf&eacute;"}))), "x")
+    assert '[stores]\nrepair = "windows-1252"  # ["entities", "windows-1252"] if these' in text
+    text = propose_mapping(nested(numbered({"city": "MÃ¼nchen"})), "x")
+    assert '[stores]\n# repair = ["utf-8-twice"]  # ' in text
+
+
+def test_arrays_of_which_only_the_first_element_is_read_are_named() -> None:
+    record = {**REQUIRED, "phones": [{"phone": "1"}, {"phone": "2"}], "tags": ["a", "b"], "mails": [{"mail": "a@b.c"}]}
+    text = propose_mapping(nested([record]), "x")
+    assert '\n# Only the first element of these arrays is read: "phones".\n' in text
+
+
+@pytest.mark.parametrize(
+    ("cells", "latitude", "comment"),
+    [
+        ("59.91N,10.75O", '{ from = "lat", point = "degrees" }', '"lon"  # "10.75O" is no decimal, and served as text'),
+        ("59.91,10.75", '"lat"', '"lon"'),
+    ],
+)
+def test_letters_of_hemispheres_that_are_not_known_are_not_guessed(cells: str, latitude: str, comment: str) -> None:
+    found = entries(propose_mapping(table(f"id,address,city,country,lat,lon\n1,x,y,IT,{cells}"), "x"))
+    assert (found["latitude"], found["longitude"]) == (latitude, comment)
+
+
 def test_columns_that_are_not_proposed_have_a_line_that_says_why() -> None:
-    record: dict[str, Any] = {**REQUIRED, "tags": {}, "empty": None}
+    record: dict[str, Any] = {**REQUIRED, "tags": {}, "empty": None, "geo": {"lat": "1.5", "lng": "2.5"}}
     text = propose_mapping(nested([record, {**record, "store_id": "t"}]), "x")
     assert '\n# No record has a value: "empty".\n# Arrays and objects are no values: "tags".\n' in text
     text = propose_mapping(table(f"store_id,,{'x' * 300}\n1,2,3"), "x")
