@@ -160,6 +160,12 @@ HOURS: Final = Alphabet(
     (b"", b" off", b"]}", b"]"),
     MOST_BYTES,
 )
+_PLACE_COLUMNS: Final = b"name,kind,country,latitude,longitude\n"
+PLACE_LISTS: Final = Alphabet(
+    (*characters(b',\t"\n a\xff'), b"Ulm,city,DE,48.4,10\n", b"%b,city,DE,1,1\n" % SERIAL, b"DE\t%b\n" % SERIAL),
+    (b"", _PLACE_COLUMNS, _PLACE_COLUMNS + b"Ulm,city,DE,48.4,", b"\t" * 11 + b"\n", b"\xff\xfe"),
+    (b"", b'"', b"\n"),
+)
 PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff[{"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
 WORKBOOK_XML: Final = Alphabet(
     (

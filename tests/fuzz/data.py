@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
@@ -47,7 +49,7 @@ from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_t
 from tests.engine import oracle
 from tests.engine.search_oracle import indexed, tokens
 from tests.fuzz.seeds import baked
-from tests.fuzz.unchecked_readers import hours
+from tests.fuzz.unchecked_readers import hours, place_list
 from tests.loading.data_files import read_batches
 
 STYLES = (
@@ -263,6 +265,16 @@ def read_hours(given: bytes) -> None:
     for cell in hours(given):
         if isinstance(cell, str):
             assert list(hours(cell.encode())) == [cell]
+
+
+def read_place_list(given: bytes) -> None:
+    """Read an operator's list of places: each has a name and a point, and errors are in the order of their lines."""
+    if (found := place_list(given)) is not None:
+        lines = [each.line or 0 for each in found.errors]
+        assert lines == sorted(lines)
+        assert all(address.city if is_city else address.postal_code for is_city, address in found.places)
+        assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1)
+        assert len(found.vectors) == len(found.places)
 
 
 def read_manifest(given: bytes) -> None:

@@ -73,6 +73,10 @@ HOURS = (
     b'[{"dayOfWeek":["Monday"],"opens":"09:00","closes":"18:00"},{"validFrom":"2026-12-24","validThrough":"2026-12-26"}]',
     b"9 AM - 5 PM\0closed\0\0-",
 )
+PLACE_LISTS = (
+    b"name,kind,country,latitude,longitude,province\nUlm,city,DE,48.4,10,BW\n89073,postal_code,DE,48.4,10,\nUlm,x,DE,,\n",
+    b"DE\t89073\tUlm\tBaden-Wurttemberg\tBW\tTubingen\t084\t\t08421\t48.3984\t9.9916\t4\nDE\t1\n",
+)
 MAPPINGS = (
     b"""[stores]
 encoding = "windows-1252"

@@ -43,6 +43,9 @@ TARGETS: Final = {
         unchecked.match_value,
     ),
     "places": Target(data.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
+    "place list": Target(
+        data.read_place_list, seeds.PLACE_LISTS, alphabets.PLACE_LISTS, 1_024, unchecked.read_place_list
+    ),
     "point": Target(data.read_point, seeds.POINTS, alphabets.POINTS, unchecked=unchecked.take_point),
     "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, unchecked.load_stores("csv")),

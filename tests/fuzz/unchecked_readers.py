@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from service.loading.compiler import Compiler
@@ -16,12 +18,14 @@ from service.model.records import STORES
 from service.model.words import parse_terms, words_of_lines
 from service.reading.batch import Cell
 from service.reading.diagnostics import FileError
+from service.reading.files.places_file import PlaceList, read_places
 from service.reading.formats.csv_file import open_csv
 from service.reading.hours.reader import HoursReader
 from service.reading.mapping.points import POINTS, coordinate, propose_notation
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import plain_text
+from service.spool import Spools
 from service.web.connections.framing import ChunkedBody, read_request
 from service.web.connections.heads import HeadReader, RejectedHead
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base
@@ -68,6 +72,19 @@ def parse_places(given: bytes) -> None:
     for read in (parse_point, parse_box):
         with suppress(ValueError):
             read(text)
+
+
+def read_place_list(given: bytes) -> None:
+    """Read an operator's list of places."""
+    place_list(given)
+
+
+def place_list(given: bytes) -> PlaceList | None:
+    """Return the places of a list, None if it is refused."""
+    with TemporaryDirectory() as folder, suppress(FileError):
+        (file := Path(folder) / "places.csv").write_bytes(given)
+        return read_places(str(file), Spools(file.parent))
+    return None
 
 
 def take_point(given: bytes) -> None:
