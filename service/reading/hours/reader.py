@@ -14,7 +14,7 @@ from service.reading.columns.dates import MAX_CACHED, Cells
 from service.reading.diagnostics import Issue
 from service.reading.hours.documents import add_exceptions, read_document
 from service.reading.hours.rules import Rules, read_rules, read_times
-from service.reading.hours.schedule import HoursError, Interval, Schedule
+from service.reading.hours.schedule import HoursError, Schedule
 
 MOST_BYTES: Final = 16_384  # of a source
 _NO_ZONE: Final = Issue("timezone", "the time zone is not known: declare `timezone` of the attribute")
@@ -41,7 +41,7 @@ class HoursReader:
         self.is_dated = False
         self._read_cached = lru_cache(MAX_CACHED)(self._read)
         self._hours_cached = lru_cache(_FEW)(self._hours)  # for the same hours in other zones
-        self._times_cached = lru_cache(_FEW)(self._times)
+        self._times_cached = lru_cache(_FEW)(read_times)
 
     def column(self, sources: Sequence[Source], exceptions: Cells, zones: Cells, countries: Cells) -> Cells:
         """Return the JSON of each record, None if it has none, or `Invalid`; a zone has precedence over a country."""
@@ -96,9 +96,6 @@ class HoursReader:
         days = [self._times_cached(text) if text else [] for text in texts]
         known = [each for each in days if each is not None]
         return Rules(Schedule(known)) if any(texts) and len(known) == len(days) else None
-
-    def _times(self, text: str) -> list[Interval] | None:
-        return read_times(text, self._as_of)
 
     def _with_holidays(self, rules: Rules | None) -> Rules | None:
         """Return the rules of a text with an exception on each holiday, if they have some and no rule has its date."""

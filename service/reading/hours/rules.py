@@ -1,35 +1,49 @@
 """Texts of opening hours: rules of OpenStreetMap's `opening_hours` for days, dates and holidays, and their variants.
 
-A rule is days, then times. After `;` it replaces the intervals that begin on its days, after `,` it adds some.
+A rule is days, then times. After `;` it replaces the intervals that begin on its days, after `,` it adds some. The
+grammar is that of a text with a letter for each token.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from service.model.hours import MOST_EXCEPTIONS
-from service.reading.hours.schedule import ALL_DAY, WEEK, Dates, HoursError, Interval, Schedule, dates, interval
-from service.reading.hours.words import Clock, days_of, tokens
+from service.reading.hours.schedule import ALL_DAY, WEEK, HoursError, Interval, Schedule, dates, interval
+from service.reading.hours.words import Clock, Token, days_of, tokens
 
-_DAYS: Final = ("day", "ph", "month", "year")  # what the days of a rule begin with
-_HYPHEN: Final = ["-", "end"]
+# The letters of tokens; signs are their own. A bare number, which may be the day of a month, is `t`, another time `T`.
+_KINDS: Final = "day ph month year always off open unknown by appointment comment || end"
+_LETTERS: Final = dict(zip(_KINDS.split(), "DHMYAONUBPC|.", strict=True))
+_DAYS: Final = "D(?:-D)?|H|Y?Mt(?:-Y?M?t)?(?:,t(?:-Y?M?t)?)*"
+_LIST: Final = rf";*((?:(?:{_DAYS})(?:,(?:{_DAYS}))*)?):?"
+_TIMES: Final = "[tT]-[tT]"
+_RULE: Final = re.compile(rf"{_LIST}(O|C|N?(?:A|U|BP|{_TIMES}(?:,{_TIMES})*U?)N?)C?(?:\|C;?)?")
+_DATE: Final = re.compile("(Y)?(M)?(t)(?:-(Y)?(M)?(t))?")
+_EACH_DAYS, _EACH_TIMES, _ANY_DAYS, _END = map(re.compile, (_DAYS, _TIMES, _LIST, r";*\."))
+_UNKNOWN: Final = frozenset("CUP")
+# Why a token is no rule's after days.
+_REASONS: Final = {
+    "-": "a range of days without an end",
+    "Y": "years",
+    **dict.fromkeys("tT", "a time without an end"),
+    **dict.fromkeys("DHM", "weekdays within dates"),
+}
+_Date: TypeAlias = tuple[int, int, int]  # a year, 0 for none, a month and a day
 _ByDays = dict[Any, list[Interval]]  # of a day of the week, a range of dates or holidays
 
 
 class _Rule(msgspec.Struct):
-    """The days of a rule, all if it has none; its intervals; whether it adds them to others."""
+    """The days of a rule, all if it has none; its intervals; whether they are more than those before."""
 
-    days: list[tuple[str, str]]
-    dates: list[Dates]
-    is_for_holidays: bool
-    adds: bool
+    is_more: bool
+    days: list[tuple[str, str]] = []
+    dates: list[tuple[_Date, _Date]] = []
+    is_for_holidays: bool = False
     intervals: list[Interval] = []
-
-    @property
-    def is_more(self) -> bool:
-        return self.adds and bool(self.intervals)
 
     @property
     def is_for_all(self) -> bool:
@@ -44,56 +58,48 @@ class Rules(msgspec.Struct):
     adds_to_week: bool = False
 
 
-class _Unknown(Exception):
-    """A rule says that hours are unknown."""
-
-
 def read_rules(text: str, as_of: date) -> Rules | None:
     """Return what a text says, None if it says that the hours are unknown. Raises HoursError.
 
     Dates without a year are the first ones that are not over on a day.
     """
-    parser = _Parser(text, as_of)
-    try:
-        return _applied(list(parser.rules()), parser)
-    except _Unknown:
-        return None
+    rules = list(_rules(tokens(text)))
+    return None if None in rules else _applied([rule for rule in rules if rule], as_of)
 
 
-def read_times(text: str, as_of: date) -> list[Interval] | None:
+def read_times(text: str) -> list[Interval] | None:
     """Return the intervals in the cell of a day, None if it says that they are unknown. Raises HoursError."""
-    parser = _Parser(text, as_of, {";": ","})
-    if parser.kinds == _HYPHEN:
+    found = [(kind.replace(";", ","), value) for kind, value in tokens(text)]
+    if [kind for kind, _ in found] == ["-", "end"]:
         return []
-    try:
-        rules = list(parser.rules())
-    except _Unknown:
+    rules = list(_rules(found))
+    if None in rules:
         return None
-    if len(rules) != 1 or not rules[0].is_for_all:
-        raise HoursError("days in the column of a day")
-    return rules[0].intervals
+    if len(rules) == 1 and rules[0] and rules[0].is_for_all:
+        return rules[0].intervals
+    raise HoursError("days in the column of a day")
 
 
-def _applied(rules: Sequence[_Rule], parser: "_Parser") -> Rules:
+def _applied(rules: Sequence[_Rule], as_of: date) -> Rules:
     """Return what rules say together, in their order."""
     if not rules:
         raise HoursError("no rules")
-    numbers, timed = days_of(parser.names), set[object]()  # the days that have times
+    numbers = days_of(name for rule in rules for days in rule.days for name in days)
+    timed = set[object]()  # the days that have times
     week, exceptions, holidays, adds_to_week = _ByDays(), _ByDays(), _ByDays(), False
     for rule in rules:
         of_rule = (day for first, last in rule.days for day in _between(numbers[first], numbers[last]))
         days = frozenset(WEEK if rule.is_for_all else of_rule)
-        for day in days:
-            _replace(week, day, rule)
-        for each in rule.dates:
-            if rule.is_more and each not in exceptions:
-                raise HoursError("times that are added to those of weekdays")
-            _replace(exceptions, each, rule)
+        ranges = [dates(first, last, as_of) for first, last in rule.dates]
+        if rule.is_more and not exceptions.keys() >= set(ranges):
+            raise HoursError("times that are added to those of weekdays")
         if rule.is_for_holidays:
             adds_to_week = rule.is_more and (adds_to_week or not holidays)
-            _replace(holidays, "ph", rule)
-        _check_times(rule, {days, *rule.dates, rule.is_for_holidays and "ph"}, timed)
-    schedule = Schedule([week.get(day, []) for day in WEEK], exceptions, is_dated=parser.is_dated)
+        for known, each in ((week, days), (exceptions, ranges), (holidays, ["ph"] * rule.is_for_holidays)):
+            known |= {day: [*(known.get(day, ()) if rule.is_more else ()), *rule.intervals] for day in each}
+        _check_times(rule, {days, *ranges, rule.is_for_holidays and "ph"}, timed)
+    is_dated = any(not first[0] for rule in rules for first, _ in rule.dates)
+    schedule = Schedule([week.get(day, []) for day in WEEK], exceptions, is_dated=is_dated)
     return Rules(schedule, holidays.get("ph"), adds_to_week)
 
 
@@ -101,139 +107,69 @@ def _between(first: int, last: int) -> Iterator[int]:
     return (each % len(WEEK) for each in range(first, (last if last >= first else last + len(WEEK)) + 1))
 
 
-def _replace(known: _ByDays, days: object, rule: _Rule) -> None:
-    """Replace the intervals of days, or add some to them."""
-    known[days] = [*(known.get(days, ()) if rule.is_more else ()), *rule.intervals]
-
-
 def _check_times(rule: _Rule, days: set[object], timed: set[object]) -> None:
     """Raise HoursError if days have times twice, which may be meant as more intervals; `timed` had some before."""
     days -= {False, frozenset()}
-    if rule.intervals and not rule.adds and days & timed:
+    if rule.intervals and not rule.is_more and days & timed:
         raise HoursError("the same days twice with times")
     timed |= days if rule.intervals else set()
 
 
-class _Parser:
-    """Parses the tokens of a text, from left to right."""
+def _rules(found: Sequence[Token]) -> Iterator[_Rule | None]:
+    """Yield the rules of tokens in order, None for one that says that hours are unknown. Raises HoursError."""
+    kinds = "".join("tT"[not value[1]] if kind == "time" else _LETTERS.get(kind, kind) for kind, value in found)
+    values, at, adds = [value for _, value in found], 0, False
+    while at < len(kinds) and not _END.match(kinds, at):
+        match = _RULE.match(kinds, at)
+        if match is None or (match[1] and match[2] == "C"):
+            other = _ANY_DAYS.match(kinds, at)
+            raise HoursError(_REASONS.get(kinds[other.end()] if other else "", "days without times"))
+        yield _rule(match, values, adds=adds) if _UNKNOWN.isdisjoint(match[2]) else None
+        at = match.end() + 1
+        if kinds[at - 1] not in ";,.":
+            is_fallback = kinds[at - 1] == "|"
+            why = "a fallback that is no comment" if is_fallback else f"{values[at - 1]!r} after the times of a rule"
+            raise HoursError(why)
+        adds = kinds[at - 1] == ","
 
-    def __init__(self, text: str, as_of: date, instead: Mapping[str, str] = {}) -> None:
-        self._tokens = [(instead.get(kind, kind), value) for kind, value in tokens(text)]
-        self.kinds = [kind for kind, _ in self._tokens]
-        self.names = {value for kind, value in self._tokens if kind == "day"}
-        self._as_of, self._at, self.is_dated = as_of, 0, False
 
-    def rules(self) -> Iterator[_Rule]:
-        """Yield the rules in order."""
-        separator = ";"
-        while separator != "end":
-            while self._take(";"):
-                pass
-            if self._kind == "end":
-                return
-            yield self._rule(adds=separator == ",")
-            if self._take("||"):
-                self._expect("comment", "a fallback that is no comment")
-                self._take(";")
-            separator = self._kind
-            if separator not in (";", ",", "end"):
-                raise HoursError(f"{self._tokens[self._at][1]!r} after the times of a rule")
-            self._at += 1
-
-    @property
-    def _kind(self) -> str:
-        return self.kinds[self._at]
-
-    def _take(self, kind: str) -> Any:
-        """Return the next token's value if it is of a kind, and go on; else None."""
-        if self.kinds[self._at] != kind:
-            return None
-        self._at += 1
-        return self._tokens[self._at - 1][1]
-
-    def _expect(self, kind: str, otherwise: str) -> Any:
-        value = self._take(kind)
-        if value is None:
-            raise HoursError(otherwise)
-        return value
-
-    def _rule(self, *, adds: bool) -> _Rule:
-        rule = _Rule([], [], is_for_holidays=False, adds=adds)
-        while self._kind in _DAYS:
-            self._select(rule)
-            if self._kind in _DAYS:
-                raise HoursError("weekdays within dates")
-            if self._kind == "," and self.kinds[self._at + 1] in _DAYS:
-                self._at += 1
-        if len(rule.dates) > MOST_EXCEPTIONS:
-            raise HoursError(f"more than {MOST_EXCEPTIONS} dates")
-        self._take(":")
-        rule.intervals = self._times(rule)
-        self._take("comment")
-        return rule
-
-    def _select(self, rule: _Rule) -> None:
-        """Read one of the days of a rule, or one range of them."""
-        if self._take("ph"):
+def _rule(match: re.Match[str], values: Sequence[Any], *, adds: bool) -> _Rule:
+    times = _EACH_TIMES.finditer(match.string, *match.span(2))
+    found = [_interval(values[each.start()], values[each.end() - 1]) for each in times]
+    intervals = [ALL_DAY] if "A" in match[2] else found
+    rule = _Rule(adds and bool(intervals), intervals=intervals)
+    for each in _EACH_DAYS.finditer(match.string, *match.span(1)):
+        if each[0][0] == "D":
+            rule.days.append((values[each.start()], values[each.end() - 1]))
+        elif each[0] == "H":
             rule.is_for_holidays = True
-        elif (first := self._take("day")) is not None:
-            last = self._expect("day", "a range of days without an end") if self._take("-") else first
-            rule.days.append((first, last))
         else:
-            year = self._year()
-            month = self._expect("month", "years")
-            rule.dates.append(self._dates(year, month))
-            while self._is_day_of_month(1) and self._take(","):
-                rule.dates.append(self._dates(year, month))
+            rule.dates += _ranges(each, values)
+    if len(rule.dates) > MOST_EXCEPTIONS:
+        raise HoursError(f"more than {MOST_EXCEPTIONS} dates")
+    return rule
 
-    def _year(self) -> int:
-        return int(self._take("year") or 0)
 
-    def _dates(self, year: int, month: int) -> Dates:
-        first = last = (year, month, self._day_of_month())
-        if self._take("-"):
-            year = self._year() or year
-            last = (year, self._take("month") or month, self._day_of_month())
-            if year != first[0] == 0:
-                raise HoursError("a year of the last date only")
-            if year == first[0] and last < first:
-                last = (year and year + 1, *last[1:])
-        self.is_dated |= not first[0]
-        return dates(first, last, self._as_of)
+def _ranges(match: re.Match[str], values: Sequence[Any]) -> Iterator[tuple[_Date, _Date]]:
+    """Yield the dates of a list, each as a range, of which all but the first may lack the year and the month."""
+    year = month = 0
+    for each in _DATE.finditer(match.string, *match.span()):
+        parts: Iterator[Any] = (values[each.start(group)] if each[group] else None for group in range(1, 7))
+        first_year, first_month, day, last_year, last_month, last_day = parts
+        year, month = int(first_year or year), first_month or month
+        first = last = year, month, day[0] // 60
+        if last_day:
+            last = int(last_year or year), last_month or month, last_day[0] // 60
+        if last[0] != year == 0:
+            raise HoursError("a year of the last date only")
+        if last[0] == year and last < first:
+            last = year and year + 1, *last[1:]
+        yield first, last
 
-    def _is_day_of_month(self, ahead: int) -> bool:
-        kind, value = self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
-        return kind == "time" and value[1]
 
-    def _day_of_month(self) -> int:
-        if not self._is_day_of_month(0):
-            raise HoursError("months")
-        return int(self._take("time")[0]) // 60
-
-    def _times(self, rule: _Rule) -> list[Interval]:
-        self._take("open")
-        if self._take("off"):
-            return []
-        if self._take("always"):
-            return [ALL_DAY]
-        is_unknown = self._take("unknown") or (self._take("by") and self._take("appointment"))
-        if is_unknown or (rule.is_for_all and self._take("comment") is not None):
-            raise _Unknown
-        found = [self._interval()]
-        while self._kind == "," and self.kinds[self._at + 1] == "time":
-            self._at += 1
-            found.append(self._interval())
-        if self._take("unknown"):
-            raise _Unknown
-        self._take("open")
-        return found
-
-    def _interval(self) -> Interval:
-        opens: Clock = self._expect("time", "days without times")
-        self._expect("-", "a time without an end")
-        closes: Clock = self._expect("time", "a time without an end")
-        if bool(opens[2]) != bool(closes[2]):
-            raise HoursError("am or pm on one side")
-        if (opens[1] or closes[1]) and closes[0] <= opens[0]:
-            raise HoursError("bare hours that end before they begin")
-        return interval(opens[0], closes[0])
+def _interval(opens: Clock, closes: Clock) -> Interval:
+    if bool(opens[2]) != bool(closes[2]):
+        raise HoursError("am or pm on one side")
+    if (opens[1] or closes[1]) and closes[0] <= opens[0]:
+        raise HoursError("bare hours that end before they begin")
+    return interval(opens[0], closes[0])

@@ -1,12 +1,12 @@
 """A week and its exceptions as intervals of minutes, and their normal form, in which they are served."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from service.model.hours import DAYS, MOST_EXCEPTIONS, DailyHour, ExceptionHour
 
@@ -111,15 +111,11 @@ class Schedule(msgspec.Struct):
         return tuple(found)
 
     def _exception(self, dates: Dates) -> list[ExceptionHour]:
-        written, intervals = [each.isoformat() for each in dates], united(self.exceptions[dates])
-        times: Sequence[Interval | None] = intervals or (None,)
-        titles = [self.titles.get((dates, each and each[0]), UNSET) for each in times]
-        return [_exception(written, each, title) for each, title in zip(times, titles, strict=True)]
-
-
-def _exception(dates: Sequence[str], times: Interval | None, title: str | UnsetType) -> ExceptionHour:
-    opens, closes = (UNSET, UNSET) if times is None else _times(times)
-    return ExceptionHour(dates[0], dates[1], opens, closes, title)
+        first, last = (each.isoformat() for each in dates)
+        if not (intervals := united(self.exceptions[dates])):
+            return [ExceptionHour(first, last, title=self.titles.get((dates, None), UNSET))]
+        titles = (self.titles.get((dates, opens), UNSET) for opens, _ in intervals)
+        return [ExceptionHour(first, last, *_times(each), title) for each, title in zip(intervals, titles, strict=True)]
 
 
 def _times(times: Interval) -> tuple[str, str]:

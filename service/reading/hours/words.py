@@ -42,33 +42,20 @@ _MONTH_NAMES: Final = "january february march april may june july august septemb
 _MONTHS: Final = {
     name[:length]: month for month, name in enumerate(_MONTH_NAMES.split(), 1) for length in range(3, len(name) + 1)
 }
-
-
-def _by_word(table: Mapping[str, str]) -> dict[str, str]:
-    return {word: meaning for meaning, words in table.items() for word in words.split()}
-
-
+# The kind of token that a word is, "" of one that is left out.
 _MEANINGS: Final = {
+    **dict.fromkeys(NAMES_OF_DAYS, "day"),
+    **dict.fromkeys(("off", "x", "closed", "geschlossen", "ferme", "fermee", "chiuso", "cerrado", "gesloten"), "off"),
+    **dict.fromkeys(("to", "bis", "a", "au", "tot"), "-"),
+    **dict.fromkeys(("and", "und", "et", "e", "y", "en"), ","),
+    **dict.fromkeys(("uhr", "uur", "hrs", "h"), ""),
     **{word: word for word in ("ph", "open", "unknown", "by", "appointment")},
-    **_by_word(
-        {
-            "off": "off x closed geschlossen ferme fermee chiuso cerrado gesloten",
-            "-": "to bis a au tot",
-            ",": "and und et e y en",
-            "": "uhr uur hrs h",
-        }
-    ),
 }
 _INEXACT: Final = {
     **dict.fromkeys(_MONTHS, "months"),
-    **_by_word(
-        {
-            "the sun": "sunrise sunset dawn dusk",
-            "weeks": "week weeks",
-            "school holidays": "sh",
-            "a date that moves": "easter",
-        }
-    ),
+    **dict.fromkeys(("sunrise", "sunset", "dawn", "dusk"), "the sun"),
+    **dict.fromkeys(("week", "weeks"), "weeks"),
+    **dict(zip(("sh", "easter"), ("school holidays", "a date that moves"), strict=True)),
 }
 
 
@@ -106,8 +93,6 @@ def _word(token: Token, following: Token) -> Token:
         return token
     if word in _MONTHS and following[0] == "time" and following[1][1]:
         return "month", _MONTHS[word]
-    if word in NAMES_OF_DAYS:
-        return "day", word
     if word not in _MEANINGS:
         reason = _INEXACT.get(word, f"{word!r} has no meaning")
         raise HoursError(reason)

@@ -111,7 +111,8 @@ def test_a_zone_in_json_has_precedence_and_titles_stay() -> None:
     ("document", "expected"),
     [
         ({"hours": [{"day": "monday", "opens": "09:00", "closes": "09:00"}]}, "equal times"),
-        ({"hours": [{"day": "Monday", "opens": "09:00", "closes": "18:00"}]}, "Invalid enum value"),
+        ({"hours": [{"day": "Mon", "opens": "09:00", "closes": "18:00"}]}, "'Mon' is no day"),
+        ({"hours": [{"day": "monday"}]}, "a day without times"),
         ({"hours": UCP_WEEK, "exception_hours": [EVE | {"closes": "09:00"}]}, "equal times"),
         ({"hours": UCP_WEEK, "exception_hours": [{**CLOSED, "opens": "09:00"}]}, "'' is no time"),
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED | {"valid_from": "2026-12-27"}]}, "a date that does not exist"),
@@ -165,6 +166,7 @@ def test_days_in_columns_are_read(cells: tuple[str | None, ...], expected: str) 
 def test_days_without_any_value_are_unknown_and_so_is_a_week_with_an_unknown_day() -> None:
     assert read(("", None, " ", "", "", "", "")) is None
     assert read(("9-18", "by appointment", "", "", "", "", "")) is None
+    assert read(("9-12; unknown", "", "", "", "", "", "")) is None
 
 
 def test_the_column_of_a_day_has_neither_days_nor_dates() -> None:

@@ -108,7 +108,9 @@ def test_a_text_that_says_hours_exactly_is_read(text: str, expected: str) -> Non
     assert brief(value(text, holidays=[date(2026, 12, 25)])) == expected
 
 
-@pytest.mark.parametrize("text", ["by appointment", "unknown", '"call us"', "Mo-Fr 09:00-18:00; Sa unknown", " ", ""])
+@pytest.mark.parametrize(
+    "text", ["by appointment", "unknown", '"call us"', "Mo-Fr 09:00-18:00; Sa unknown", "Mo unknown open", " ", ""]
+)
 def test_hours_that_are_said_to_be_unknown_are_null_without_an_error(text: str) -> None:
     assert read(text) is None
 
