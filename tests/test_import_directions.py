@@ -62,7 +62,6 @@ RESERVED: Final = {
     "gunicorn": {"server"},
     "prometheus_client": {"web"},
     "click": {"commands"},
-    "rich": {"commands", "server"},
     "uvloop": {"commands", "server"},
     "redis": {"access"},
     "obstore": {"publishing"},

@@ -6,8 +6,9 @@ import sys
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, Final, TypeAlias
 from unicodedata import east_asian_width
 
@@ -24,8 +25,9 @@ from service.reading.diagnostics import Diagnostic
 from service.server.log import shown_progress
 from service.texts import counted
 
-# A text, and its style on a terminal as rich names it: "bold red".
+# A text, and its style on a terminal, as SGR of ECMA-48 has it: "1;31" is bold and red.
 StyledLine: TypeAlias = tuple[str, str]
+_NARROWEST: Final = 40  # columns
 
 
 def print_lines(lines: Iterable[StyledLine]) -> None:
@@ -33,28 +35,44 @@ def print_lines(lines: Iterable[StyledLine]) -> None:
     if not sys.stdout.isatty():
         click.echo("\n".join(text for text, _ in lines))
         return
-    from rich.console import Console  # noqa: PLC0415 - slow to import, and needed on a terminal only
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    console = Console(color_system=None if os.environ.get("NO_COLOR") else "auto")
+    columns = max(get_terminal_size().columns, _NARROWEST)
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     for text, style in lines:
         body = text.lstrip()
         indent = len(text) - len(body)
-        first, *rest = Text(body, style).wrap(console, console.width - indent - 2) or [Text()]
-        for margin, part in ((indent, first), *((indent + 2, each) for each in rest)):
-            console.print(" " * margin, part, sep="", highlight=False)
+        for margin, part in zip(
+            chain([indent], repeat(indent + 2)), _wrapped(body, columns - indent - 2), strict=False
+        ):
+            click.echo(" " * margin + (part if plain or not style else f"\x1b[{style}m{part}\x1b[0m"), color=True)
+
+
+def _wrapped(text: str, columns: int) -> Iterator[str]:
+    """Yield a text in lines of at most a number of columns of a terminal, broken at spaces where it has any."""
+    text = text.rstrip()
+    while (fits := bisect_right(_ends(text), columns)) < len(text):
+        cut = text.rfind(" ", 0, fits + 1)
+        yield text[: cut if cut > 0 else fits]
+        text = text[cut if cut > 0 else fits :].lstrip()
+    yield text
 
 
 def shorten(text: str, columns: int) -> str:
     """Return a text truncated to a number of columns of a terminal, with an ellipsis if it is cut."""
-    ends = list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
+    ends = _ends(text)
     return text if not ends or ends[-1] <= columns else f"{text[: bisect_right(ends, columns - 1)]}…"
+
+
+def _ends(text: str) -> list[int]:
+    """Return the column of a terminal after each character."""
+    return list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
 
 
 _EXAMPLES: Final = 5
 _SHOWN: Final = 3  # stores
 _COLUMNS: Final = 57  # of a value: with the longest name of a field, a line fits in 80 columns and is not wrapped
-_STYLES: Final = {"error": "bold red", "warning": "bold yellow"}
+_BOLD: Final = "1"
+_DIM: Final = "2"
+_STYLES: Final = {"error": "1;31", "warning": "1;33"}
 
 
 @click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "places")])
@@ -89,9 +107,9 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
         examples = _examples(group.listed)
         yield from ((f"  {_shortened(example)}", "") for example in examples)
         if group.count > len(examples):
-            yield f"  … and {group.count - len(examples):,} more (see --json)", "dim"
+            yield f"  … and {group.count - len(examples):,} more (see --json)", _DIM
     if loaded.dataset is not None and len(loaded.dataset.stores):
-        yield "the first stores in the default order, by created_at, as they are served:", "bold"
+        yield "the first stores in the default order, by created_at, as they are served:", _BOLD
         yield from _first_stores(loaded.dataset.stores)
         yield from _without_location(loaded.dataset.stores)
     totals = loaded.report.totals
@@ -100,7 +118,7 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
             f"{counted(totals.stores, 'store')} and {counted(totals.companies, 'company', 'companies')} can be served; "
             f"{counted(totals.skipped, 'invalid record')}, {totals.repeated:,} repeated"
         ),
-        "bold",
+        _BOLD,
     )
 
 
@@ -114,7 +132,7 @@ def _first_stores(stores: Table) -> Iterator[StyledLine]:
         width = max(map(len, store))
         for name, value in store.items():
             text = shorten(_printable_json(orjson.dumps(value).decode()), _COLUMNS)
-            yield f"  {name:{width}}  {text}", "dim" if value is None else ""
+            yield f"  {name:{width}}  {text}", _DIM if value is None else ""
 
 
 def _without_location(stores: Table) -> Iterator[StyledLine]:

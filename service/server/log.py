@@ -168,42 +168,34 @@ def _open(name: str) -> int:
     return file
 
 
-# Shorter work has no bar.
-_DELAY_SECONDS: Final = 1.0
-_LOG_SECONDS: Final = 5.0
+_SHOWN_SECONDS: Final = 1.0
+_LOGGED_SECONDS: Final = 5.0
 
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show work that takes over a second as a bar on standard error, if that is a terminal, else in the log."""
-    if not sys.stderr.isatty():
-        yield _logged_progress()
-        return
-    from rich import progress as bars  # noqa: PLC0415 - slow to import, and needed on a terminal only
-    from rich.console import Console  # noqa: PLC0415 - as above
+    """Show work that takes over a second on a line of standard error, if that is a terminal, else in the log."""
+    terminal = sys.stderr.isatty()
+    began = shown = monotonic()
 
-    stderr = Console(stderr=True, highlight=False)
-    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TaskProgressColumn())
-    with bars.Progress(*columns, bars.TimeRemainingColumn(), console=stderr, transient=True) as display:
-        began, tasks = monotonic(), dict[str, bars.TaskID]()
-
-        def show(step: str, done: int, total: int) -> None:
-            if step not in tasks:
-                if monotonic() - began < _DELAY_SECONDS:
-                    return
-                tasks[step] = display.add_task(step, total=total)
-            display.update(tasks[step], completed=done, total=total)
-
-        yield show
-
-
-def _logged_progress() -> Progress:
-    logged = monotonic()
-
-    def log(step: str, done: int, total: int) -> None:
-        nonlocal logged
-        if monotonic() - logged >= _LOG_SECONDS:
-            logged = monotonic()
+    def show(step: str, done: int, total: int) -> None:
+        nonlocal shown
+        if monotonic() - shown < (_SHOWN_SECONDS if terminal else _LOGGED_SECONDS):
+            return
+        shown = monotonic()
+        if terminal:
+            _rewrite_line(f"{step:20} {'#' * (30 * done // total):30} {done / total:4.0%}")
+        else:
             _log.info("%s: %.0f %%", step, 100 * done / total)
 
-    return log
+    try:
+        yield show
+    finally:
+        if terminal and shown > began:
+            _rewrite_line("")
+
+
+def _rewrite_line(text: str) -> None:
+    """Replace the line of the terminal, and return to its beginning: what is printed next replaces it."""
+    sys.stderr.write(f"\r\x1b[K{text}\r")
+    sys.stderr.flush()

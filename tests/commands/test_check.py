@@ -6,12 +6,13 @@ import sys
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unicodedata import east_asian_width
 
 import orjson
 import pytest
-from rich.cells import cell_len
 
 from service.commands import main
+from service.commands.check import print_lines
 from service.loading.dataset import load
 from tests.directory import store, write_directory
 from tests.program import SECONDS, run, run_here, run_into, usage
@@ -100,7 +101,7 @@ def test_long_values_are_cut_so_that_a_line_of_a_store_fits_in_80_columns(tmp_pa
     folder = write_directory(tmp_path / "data", [store("s1", name=text)])
     (line,) = (line for line in run_here("check", folder).stdout.splitlines() if line.startswith("  name "))
     assert line.endswith("…")
-    assert 76 <= cell_len(line) <= 78
+    assert 76 <= sum(2 if east_asian_width(each) in "WF" else 1 for each in line) <= 78
 
 
 def test_long_values_of_errors_and_warnings_are_cut_but_not_in_the_json_report(tmp_path: Path) -> None:
@@ -164,6 +165,16 @@ def test_no_color_leaves_no_escape_sequence(invalid: Path, monkeypatch: pytest.M
     shown = on_terminal(monkeypatch, invalid, NO_COLOR="1")
     assert "\x1b" not in shown
     assert "missing: 7 errors\n" in shown
+
+
+def test_long_words_and_wide_characters_are_wrapped_at_the_end_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "dumb")
+    with redirect_stdout(Terminal(written := BytesIO(), "utf-8")) as terminal:
+        print_lines([(f"  {'x' * 50} and", "1"), (f"{'株' * 20}  y", ""), ("", "")])
+        terminal.flush()
+    wrapped = [f"  {'x' * 36}", f"    {'x' * 14} and", "株" * 19, "  株  y", ""]
+    assert written.getvalue().decode().splitlines() == wrapped
 
 
 def test_the_json_report_is_the_same_on_a_terminal(invalid: Path, monkeypatch: pytest.MonkeyPatch) -> None:

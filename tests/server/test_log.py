@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from contextlib import redirect_stderr
 from datetime import UTC, datetime
+from io import StringIO
 
 import orjson
 import pytest
 
+from service.server.log import shown_progress
 from tests.program import SECONDS
 
 pytestmark = pytest.mark.process
@@ -46,3 +49,26 @@ def test_a_line_of_text_is_one_line_without_control_characters() -> None:
     assert second.endswith(" ERROR it failed")
     assert datetime.fromisoformat(first.partition(" ")[0]).tzinfo is not None
     assert trace[-1] == "ValueError: why"
+
+
+class Terminal(StringIO):
+    """A terminal that shows the errors."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+def test_work_that_takes_long_is_a_line_of_a_terminal_that_is_gone_at_its_end() -> None:
+    with redirect_stderr(Terminal()) as terminal:
+        with shown_progress() as progress:
+            progress("stores.csv", 1, 3)
+            assert terminal.getvalue() == ""  # short work shows nothing
+            while not terminal.getvalue():
+                progress("stores.csv", 2, 3)
+            assert terminal.getvalue() == f"\r\x1b[Kstores.csv           {'#' * 20}            67%\r"
+        assert terminal.getvalue().endswith("\r\x1b[K\r")
+        shown = terminal.getvalue()
+        with shown_progress() as progress:
+            progress("stores.csv", 1, 1)
+        assert terminal.getvalue() == shown

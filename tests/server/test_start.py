@@ -9,7 +9,7 @@ from tests.program import SECONDS, environment
 
 pytestmark = pytest.mark.process
 
-SLOW = {"aiohttp", "gunicorn", "numpy", "prometheus_client", "redis", "rich", "uvloop"}
+SLOW = {"aiohttp", "gunicorn", "numpy", "prometheus_client", "redis", "uvloop"}
 SERVE = """
 import sys
 from service.publishing.snapshot import SnapshotHolder
