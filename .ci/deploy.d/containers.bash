@@ -41,6 +41,20 @@ start() { # name, then arguments of podman run
         --ulimit nofile=10256:10256 --ulimit nproc=4096:4096 "${@:2}" >/dev/null
 }
 
+# A control group, of either version, for what this shell starts from now on, with so many bytes of memory. Fails where
+# there is none.
+limit_memory() {
+    local root=$WORK/memory file
+    mkdir -p "$root"
+    mount -t cgroup -o memory none "$root" 2>/dev/null || mount -t cgroup2 none "$root"
+    [ ! -e "$root/cgroup.subtree_control" ] || echo +memory >"$root/cgroup.subtree_control"
+    mkdir -p "$root/store-directory"
+    for file in "$root"/store-directory/memory.{limit_in_bytes,max}; do
+        [ ! -e "$file" ] || echo "$1" >"$file"
+    done
+    echo "$BASHPID" >"$root/store-directory/cgroup.procs"
+}
+
 await() { # repeat a command until it succeeds, for a minute
     for _ in $(seq 600); do ! "$@" >/dev/null 2>&1 || return 0; sleep 0.1; done
     "$@"
