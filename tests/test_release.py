@@ -55,8 +55,10 @@ def test_a_changed_or_new_file_forbids_a_release(checkout: Path, name: str) -> N
 @pytest.mark.process
 def test_a_tagged_version_is_not_released_again(checkout: Path) -> None:
     git(checkout, "tag", "v0.2.0")
+    assert list(release.obstacles(checkout, "0.2.0")) == []  # the workflow of the tag
+    git(checkout, "commit", "--allow-empty", "-m", "Next")
     assert list(release.obstacles(checkout, "0.2.0")) == [
-        "the tag v0.2.0 exists: raise the version in service/__init__.py"
+        "the tag v0.2.0 is of another commit: raise the version in service/__init__.py"
     ]
 
 

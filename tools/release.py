@@ -26,13 +26,14 @@ VENDORED: Final = ROOT / "service" / "web" / "vendored" / "vendored.toml"
 
 def obstacles(root: Path, version: str) -> Iterator[str]:
     """Yield what forbids to release a version from a checkout, and what to do."""
+    tag = ("tag", "--list", f"v{version}")
     if changed := _git(root, "status", "--porcelain"):
         yield f"there are changes that are not committed:\n{changed}"
     if ".dev" in version:
         release = version.partition(".dev")[0]
         yield f"{version} is a version of development: make it {release} in service/__init__.py"
-    elif _git(root, "tag", "--list", f"v{version}"):
-        yield f"the tag v{version} exists: raise the version in service/__init__.py"
+    elif _git(root, *tag) and not _git(root, *tag, "--points-at", "HEAD"):
+        yield f"the tag v{version} is of another commit: raise the version in service/__init__.py"
     chart = (root / CHART).read_text("utf-8")
     if chart != with_chart_version(chart, version):
         yield f"{CHART} has another version: `python -m tools.release chart` writes that of service/__init__.py"

@@ -169,7 +169,7 @@ def _open(name: str) -> int:
 
 
 _SHOWN_SECONDS: Final = 1.0
-_LOGGED_SECONDS: Final = 5.0
+_LOG_SECONDS: Final = 5.0
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def shown_progress() -> Iterator[Progress]:
 
     def show(step: str, done: int, total: int) -> None:
         nonlocal shown
-        if monotonic() - shown < (_SHOWN_SECONDS if terminal else _LOGGED_SECONDS):
+        if monotonic() - shown < (_SHOWN_SECONDS if terminal else _LOG_SECONDS):
             return
         shown = monotonic()
         if terminal:
