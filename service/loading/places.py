@@ -164,7 +164,7 @@ class _Names:
 
     def others(self, *, is_city: bool) -> tuple[list[Address], Floats]:
         """Return the cities, or else the postal codes, that are none of stores, and their points."""
-        chosen = self._is_other & [each[0] == is_city for each in self._listed.places]
+        chosen = self._is_other & np.array([each[0] == is_city for each in self._listed.places], np.bool_)
         return [address for _, address in compress(self._listed.places, chosen.tolist())], self._listed.vectors[chosen]
 
 
