@@ -190,7 +190,7 @@ class _Found:
     """Places with a point, in any order; `firsts` and `addresses` are as in `Places`."""
 
     def __init__(self) -> None:
-        self.are_cities, self.stores, self.firsts, self.vectors = (array(code) for code in "biid")
+        self.parts = [(np.zeros(0, np.bool_), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, DIMENSIONS)))]
         self.addresses: list[bytes] = []
         self._fields = {name: (array("i"), defaultdict[str | None, int]()) for name in (CITY, "province", "country")}
         for _, numbers in self._fields.values():
@@ -205,47 +205,43 @@ class _Found:
         own = firsts < 0
         firsts[own] = ~np.arange(len(self.addresses), len(self.addresses) + np.count_nonzero(own))
         self.addresses += map(_ENCODE, compress(addresses, own.tolist()))
-        self.are_cities.extend([is_city] * len(addresses))
-        self.stores.extend(stores.tolist())
-        self.firsts.extend(firsts.tolist())
-        self.vectors.frombytes(points.tobytes())
+        self.parts.append((np.full(len(addresses), is_city), stores.astype(np.int32), firsts.astype(np.int32), points))
         for name, (codes, numbers) in self._fields.items():
             codes.extend(map(numbers.__getitem__, map(attrgetter(name), addresses)))
         if not is_city:
             self._postal_codes += map(attrgetter(POSTAL_CODE), addresses)
 
-    def fields(self) -> list[_Field]:
+    def fields(self, are_cities: _Flags) -> list[_Field]:
         """Return the city, province and country of all places, and the postal codes."""
-        codes = np.array(self.are_cities) == 0
         return [
             *(_Field(np.array(each, np.int32), list(filter(None, known))) for each, known in self._fields.values()),
-            _Field(np.where(codes, codes.cumsum(), 0), self._postal_codes),
+            _Field(np.where(are_cities, 0, (~are_cities).cumsum()), self._postal_codes),
         ]
 
 
 def _build(found: _Found, spools: Spools) -> Places:
     """Return the places in their order: those with the most stores first, then by name."""
-    fields, are_cities, stores = found.fields(), np.array(found.are_cities, np.bool_), np.array(found.stores, np.int32)
+    are_cities, stores, firsts, points = map(np.concatenate, zip(*found.parts, strict=True))
+    fields = found.fields(are_cities)
     ranks = _ranks(are_cities, *fields)
     order = (-stores.astype(np.int64) << _BITS | ranks).argsort()
     is_city = are_cities[order]
     cities, provinces, countries, codes = (_Field(field.codes[order], field.texts) for field in fields)
     in_country, country_keys = _ranked(_keys(WORDS, countries.texts))
+    of_country = np.append(len(country_keys), in_country)[countries.codes]
     keys = compact = _keys(POSTAL, codes.texts)
     for hyphen in HYPHENS:
         compact = compact.replace(hyphen.encode(), b"")
     names = cities.of(is_city)
     by_words = _by_words(names, codes, compact)
     return Places(
-        firsts=np.array(found.firsts, np.int32)[order],
+        firsts=firsts[order],
         addresses=StringArray.of(found.addresses),
         are_cities=is_city.astype(np.uint8),
         stores=stores[order],
         ranks=ranks[order],
-        vectors=np.array(found.vectors).reshape(-1, DIMENSIONS)[order].ravel(),
-        countries=np.append(len(country_keys), in_country)[countries.codes].astype(
-            np.min_scalar_type(len(country_keys))
-        ),
+        vectors=points[order].ravel(),
+        countries=of_country.astype(np.min_scalar_type(len(country_keys))),
         country_keys=country_keys,
         names=_index([names.joined, codes.joined, (codes.codes, keys)], spools),
         others=_index([field.joined for field in (cities.of(~is_city), provinces, countries)], spools),

@@ -64,14 +64,6 @@ class Area(msgspec.Struct, frozen=True, eq=False):
         near = self.near.positions()
         return near[self.contain(near)]
 
-    def total(self) -> int:
-        """Return the number of rows inside; of many that takes half the time of their positions."""
-        spend(self.count)
-        start, stop = int(self.near.starts.min()), int(self.near.stops.max())
-        if stop - start > _SLICED * self.count:
-            return int(np.count_nonzero(self.contain(self.near.positions())))
-        return int(np.count_nonzero(self.contains(*[each[start:stop] for each in self.coordinates])))
-
     def contain(self, positions: Positions | Rows) -> Mask:
         """Return for each of some positions whether its row is inside."""
         return self.contains(*[each.take(positions, axis=0) for each in self.coordinates])

@@ -56,7 +56,7 @@ class DistanceOrder(Selection):
     by page.
     """
 
-    __slots__ = ("_area", "_inside", "_located", "_locations", "_matches", "_point")
+    __slots__ = ("_inside", "_located", "_locations", "_matches", "_point")
 
     def __init__(
         self, locations: Locations, point: Coordinates, matches: ManyRows | None = None, area: Area | None = None
@@ -65,12 +65,8 @@ class DistanceOrder(Selection):
         total, self._located = len(locations.order), locations.count
         if matches is not None:
             total, self._located = matches.total, matches.valued()
-        self._area = area
-        self._inside: Positions | None = None
-        if area is not None and matches is None and area.count > _SORTED:
-            total = area.total()
-        elif area is not None:
-            self._inside = area.positions()
+        self._inside = None if area is None else area.positions()
+        if self._inside is not None:
             if matches is not None:
                 self._inside = self._inside[matches.has(self._inside)]
             total = len(self._inside)
@@ -104,8 +100,6 @@ class DistanceOrder(Selection):
 
     def _all(self) -> Positions:
         """Return the positions of all located rows."""
-        if self._area is not None and self._inside is None:
-            self._inside = self._area.positions()
         if self._inside is not None:
             return self._inside
         return np.arange(self._located) if self._matches is None else self._matches.marked().positions(0, self._located)
