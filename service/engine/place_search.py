@@ -151,16 +151,8 @@ def _areas(places: Places, stores: Table, code: str, wanted: _Countries) -> Iter
         latitudes, longitudes = rounded_degrees(vectors)
         for each in have_point.nonzero()[0].tolist():
             country = places.address(int(numbers[firsts[each]]), stores).country
-            area = Place(
-                name=code[:length].upper(),
-                kind=POSTAL_AREA,
-                city=None,
-                province=None,
-                country=country,
-                latitude=float(latitudes[each]),
-                longitude=float(longitudes[each]),
-                stores=int(counts[each]),
-            )
+            point, count = (float(latitudes[each]), float(longitudes[each])), int(counts[each])
+            area = Place(code[:length].upper(), POSTAL_AREA, None, None, country, *point, count)
             yield _Area(area, vectors[each], -1 if country is None else int(countries[each]))
         return
 
@@ -169,9 +161,7 @@ def _by_rank(areas: Sequence[_Area], near: _Near) -> list[_Area]:
     """Return areas in the order of a query; they have one name."""
     if not near:
         return sorted(areas, key=lambda area: (-area.place.stores, area.rank))
-    chords = [float(squared_chords(near, area.vector[np.newaxis])[0]) for area in areas]
-    ranked = sorted(zip(chords, [area.rank for area in areas], range(len(areas)), strict=True))
-    return [areas[index] for *_, index in ranked]
+    return sorted(areas, key=lambda area: (squared_chords(near, area.vector[np.newaxis])[0], area.rank))
 
 
 def _suggestion(places: Places, stores: Table, name: str, wanted: _Countries) -> str | None:

@@ -105,12 +105,14 @@ class Places(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def places(self, numbers: Rows, stores: Table) -> list[Place]:
         """Return places, given the table of stores."""
-        degrees = (each.tolist() for each in rounded_degrees(self.points.take(numbers, axis=0)))
-        parts = (numbers.tolist(), self.are_cities.take(numbers).tolist(), self.stores.take(numbers).tolist())
-        return [
-            _place(self.address(number, stores), bool(is_city), latitude, longitude, count)
-            for number, is_city, count, latitude, longitude in zip(*parts, *degrees, strict=True)
-        ]
+        degrees = rounded_degrees(self.points.take(numbers, axis=0))
+        parts = (numbers, self.are_cities.take(numbers), self.stores.take(numbers), *degrees)
+        made = list[Place]()
+        for number, is_city, count, latitude, longitude in zip(*(part.tolist() for part in parts), strict=True):
+            city, province, country, code = msgspec.structs.astuple(self.address(number, stores))
+            name, of_place = (city if is_city else code) or "", (city, province, country, latitude, longitude, count)
+            made.append(Place(name, CITY if is_city else POSTAL_CODE, *of_place))
+        return made
 
     def address(self, number: int, stores: Table) -> Address:
         """Return what a place is called, given the table of stores."""
@@ -122,16 +124,3 @@ class Places(msgspec.Struct, frozen=True, eq=False, dict=True):
         indexed: tuple[SortedStrings, ...] = (self.country_keys, self.names.words, self.others.words)
         for strings in (*indexed, self.spoken.keys, self.codes.keys, self.backwards):
             strings.sparse_index  # noqa: B018 - which is kept
-
-
-def _place(address: Address, is_city: bool, latitude: float, longitude: float, count: int) -> Place:  # noqa: FBT001 - of a row
-    return Place(
-        name=(address.city if is_city else address.postal_code) or "",
-        kind=CITY if is_city else POSTAL_CODE,
-        city=address.city,
-        province=address.province,
-        country=address.country,
-        latitude=latitude,
-        longitude=longitude,
-        stores=count,
-    )
