@@ -19,7 +19,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.access import key_file as register
-from service.access.api_key import KEY_PREFIX
+from service.access.api_key import KEY_PREFIX, PUBLIC_PREFIX
 from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.options import SETTINGS, read_settings
@@ -457,7 +457,7 @@ def test_the_key_file_in_the_docs_is_valid_with_every_member() -> None:
     (entry,) = register.read_keys(example.encode())
     assert list(orjson.loads(example)["keys"][0]) == list(register.KeyEntry.__struct_fields__) == named(KEYS, "Member")
     assert entry.limit is not None
-    assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
+    assert all(f"`{prefix}[0-9A-Za-z]{{49}}`" in KEYS for prefix in (KEY_PREFIX, PUBLIC_PREFIX))
 
 
 def test_the_commands_on_keys_work_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,7 +468,7 @@ def test_the_commands_on_keys_work_in_their_order(tmp_path: Path, monkeypatch: p
     assert re.findall(r"`keys (?:new|list|revoke) [^`]*`", KEYS) == []
     assert [
         each["name"] for each in orjson.loads(run_here("keys", "list", "--key-file", "keys.json", "--json").stdout)
-    ] == ["shop", "shop-2027", "shop-2027"]
+    ] == ["shop", "website", "shop-2027", "shop-2027"]
     last = next(each.stdout for each in reversed(ended) if each.stdout.startswith(KEY_PREFIX))
     (line,) = (line for line in ended[-1].stdout.splitlines() if sha256(last.strip().encode()).hexdigest()[:12] in line)
     assert "valid" in line

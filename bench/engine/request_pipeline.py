@@ -30,7 +30,7 @@ from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http.request import Request as Received, RequestFields
 from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import App
-from service.web.pipeline.auth import Authenticate, api_key_authentication
+from service.web.pipeline.auth import Authentication, KeyAuthentication
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import ResourceRoute, Routes
 from service.web.site import make_site
@@ -81,7 +81,7 @@ class Pipeline(msgspec.Struct, frozen=True):
     dataset: Dataset
     app: App
     routes: Routes
-    authenticate: Authenticate
+    authenticate: Authentication
     recent: Answers
 
     def route(self, target: Target) -> ResourceRoute:
@@ -101,7 +101,7 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
     now = datetime.now(UTC)
     holder = SnapshotHolder()
     holder.current = Snapshot(dataset=dataset, loaded_at=now, modified=now)
-    authenticate = api_key_authentication(Keyring(static_principals([KEY])))
+    authenticate = KeyAuthentication(Keyring(static_principals([KEY])))
     targets = list(map(Target.of, requests[:_MAX_TARGETS]))
     return Pipeline(
         targets=targets,

@@ -1,11 +1,12 @@
 """API keys: their format (`sd_`, 256 random bits and their checksum), and whom they authenticate.
 
-Secret scanners can find such keys, and tell them from random text without a lookup.
+Secret scanners can find such keys, and tell them from random text without a lookup. A public key, `sd_pub_`, is in the
+pages of websites, and bound to their origins.
 """
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from math import inf
 from secrets import randbits
@@ -17,25 +18,26 @@ import msgspec
 from service.access.token_bucket import Rate
 
 KEY_PREFIX: Final = "sd_"
+PUBLIC_PREFIX: Final = f"{KEY_PREFIX}pub_"
 _DIGITS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _BITS, _RANDOM, _CHECKSUM = 256, 43, 6  # the base-62 digits that hold 256 bits, and the 32 of a CRC-32
-_FORM: Final = re.compile(rf"{KEY_PREFIX}[0-9A-Za-z]{{{_RANDOM + _CHECKSUM}}}")
+_FORM: Final = re.compile(rf"{KEY_PREFIX}(?:pub_)?([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECKSUM}}})")
 _LIKELY: Final = re.compile(rf"{KEY_PREFIX}[0-9A-Za-z_-]{{8,}}")
 _REDACTED: Final = f"{KEY_PREFIX}[redacted]"
 
 
-def new_key() -> str:
+def new_key(prefix: str = KEY_PREFIX) -> str:
     """Return a new random key."""
     random = _base62(randbits(_BITS), _RANDOM)
-    return f"{KEY_PREFIX}{random}{_checksum(random)}"
+    return f"{prefix}{random}{_checksum(random)}"
 
 
 def is_mistyped(key: str) -> bool:
     """Return whether a text has the prefix of a key but not its length, alphabet or checksum."""
     if not key.startswith(KEY_PREFIX):
         return False
-    random, checksum = key[len(KEY_PREFIX) : -_CHECKSUM], key[-_CHECKSUM:]
-    return _FORM.fullmatch(key) is None or checksum != _checksum(random)
+    form = _FORM.fullmatch(key)
+    return form is None or form[2] != _checksum(form[1])
 
 
 def redacted(text: str) -> str:
@@ -46,6 +48,14 @@ def redacted(text: str) -> str:
 def digest(key: str) -> bytes:
     """Return the SHA-256 of a key. It needs no salt and no slow hash: 256 random bits cannot be guessed."""
     return sha256(key.encode("utf-8", "surrogateescape")).digest()
+
+
+def credential(key: str) -> bytes:
+    """Return what the principal of a key is found by: its digest, after the prefix of a public key.
+
+    So a public key whose entry has lost its origins is not valid: it never becomes one that is valid everywhere.
+    """
+    return PUBLIC_PREFIX.encode() + digest(key) if key.startswith(PUBLIC_PREFIX) else digest(key)
 
 
 def _checksum(random: str) -> str:
@@ -61,19 +71,58 @@ def _base62(number: int, length: int) -> str:
     return "".join(reversed(digits))
 
 
+# The host of a website: labels of letters, digits, hyphens and underscores, or an IPv6 address; and its port.
+_LABELS: Final = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"
+_PORT: Final = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+_LISTED: Final = re.compile(rf"(?P<scheme>https?)://((\*\.)?{_LABELS}|\[[0-9a-f:.]+\]){_PORT}")
+_ORIGIN: Final = re.compile(rf"(?P<scheme>https?://)(?P<host>{_LABELS}{_PORT})")
+_DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
+_HIGHEST_PORT: Final = 65535
+# A name in DNS has at most 253 characters.
+_MAX_ORIGIN: Final = 280
+
+
+def parse_website(text: str) -> str:
+    """Return an origin, or all that `https://*.shop.example` stands for, as browsers write it.
+
+    Raises `ValueError`, which quotes nothing.
+    """
+    website = text.lower()
+    written = _LISTED.fullmatch(website)
+    if written is None or len(website) > _MAX_ORIGIN or int(written["port"] or 0) > _HIGHEST_PORT:
+        raise ValueError("this is not the origin of a website: write https://shop.example or https://*.shop.example")
+    return website.removesuffix(f":{_DEFAULT_PORTS[written['scheme']]}")
+
+
+def listings(origin: str) -> Iterator[str]:
+    """Yield what an origin may be listed as: itself, and with a `*` for one or more labels before the rest."""
+    if "*" not in origin:
+        yield origin
+    written = _ORIGIN.fullmatch(origin) if len(origin) <= _MAX_ORIGIN else None
+    if written is not None:
+        scheme, host = written["scheme"], written["host"]
+        while (dot := host.find(".")) >= 0:
+            host = host[dot + 1 :]
+            yield f"{scheme}*.{host}"
+
+
 class Principal(msgspec.Struct, frozen=True):
     """An authenticated client.
 
     name        of its key
     rate        request rate limit, if any
     expires_at  when the key becomes invalid, in seconds since the epoch
+    origins     of the websites that a public key is for, as they are listed; empty for any other key
+    per_client  rate limit of each client address, if any
     """
 
     name: str
     rate: Rate | None = None
     expires_at: float = inf
+    origins: frozenset[str] = frozenset()
+    per_client: Rate | None = None
 
 
 def static_principals(keys: Iterable[str]) -> dict[bytes, Principal]:
-    """Return the principals of the keys given by `--api-key`, by digest: `key 1`, `key 2` and so on."""
-    return {digest(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}
+    """Return the principals of the keys given by `--api-key`, by credential: `key 1`, `key 2` and so on."""
+    return {credential(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from service.access.api_key import KEY_PREFIX, Principal
+from service.access.api_key import KEY_PREFIX, PUBLIC_PREFIX, Principal, parse_website
 from service.access.token_bucket import Rate, parse_rate
 from service.files import LOCK_TIMEOUT_SECONDS, Signature, atomic_write, check_regular, locked_folder, temporary_files
 
@@ -42,6 +43,10 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     revoked_at  when it was revoked
     rate        request rate limit, such as `100/s`
     burst       number of requests at once, if other than the requests of one period
+    origins     of the websites that a public key is for; only such a key has them
+    per_client  request rate limit of each client of a public key
+
+    Members that are unset are not written: programs that do not know them read files without public keys.
     """
 
     name: Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)]
@@ -51,13 +56,22 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     revoked_at: _Timestamp | None = None
     rate: str | None = None
     burst: int | None = None
+    origins: tuple[str, ...] | UnsetType = UNSET
+    per_client: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Reject an invalid rate, without quoting it: it may be anything."""
+        """Reject an invalid rate or origin, without quoting it: it may be anything."""
         try:
             _ = self.limit
         except ValueError:
             raise ValueError("rate or burst is invalid") from None
+        if self.origins is not UNSET or self.per_client is not UNSET:
+            try:
+                valid = bool(self.principal.origins)
+            except ValueError:
+                valid = False
+            if not valid:
+                raise ValueError("origins or per_client is invalid")
 
     @property
     def limit(self) -> Rate | None:
@@ -74,14 +88,17 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.sha256[:_ID_DIGITS]
 
     @property
-    def digest(self) -> bytes:
-        """The SHA-256 of the key."""
-        return bytes.fromhex(self.sha256)
+    def credential(self) -> bytes:
+        """What the principal is found by: `credential` of the key."""
+        return (PUBLIC_PREFIX.encode() if self.origins else b"") + bytes.fromhex(self.sha256)
 
     @property
     def principal(self) -> Principal:
-        """The principal that the key authenticates."""
-        return Principal(self.name, self.limit, inf if self.expires_at is None else self.expires_at.timestamp())
+        """The principal that the key authenticates. Raises `ValueError`."""
+        expires_at = inf if self.expires_at is None else self.expires_at.timestamp()
+        origins = frozenset(map(parse_website, self.origins or ()))
+        per_client = None if self.per_client is UNSET else parse_rate(self.per_client)
+        return Principal(self.name, self.limit, expires_at, origins, per_client)
 
     def state(self, now: datetime) -> State:
         """Return whether the key is accepted, or why not."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def unrevoked(entries: Iterable[KeyEntry]) -> dict[bytes, Principal]:
-    """Return the principals of the keys that are not revoked, by digest. Each use of one checks whether it expired."""
-    return {entry.digest: entry.principal for entry in entries if entry.revoked_at is None}
+    """Return the principals of the keys that are not revoked, by credential. Each use checks whether one expired."""
+    return {entry.credential: entry.principal for entry in entries if entry.revoked_at is None}
 
 
 def valid_count(principals: Mapping[bytes, Principal], now: float) -> int:
@@ -36,7 +36,8 @@ class Keyring:
 
     While the file is invalid, its last valid keys stay in use.
 
-    principals     by digest; replaced as a whole, so that each request sees one state
+    principals     by credential; replaced as a whole, so that each request sees one state
+    websites       what public keys are for, as it is listed, and when the last of these keys expires
     backup         where the last valid content is saved, for a worker that starts while the file is invalid
     poll_seconds   interval between checks of the file's signature
     fresh_seconds  how long after a change the file is read at every check
@@ -53,6 +54,7 @@ class Keyring:
     ) -> None:
         self._static, self._path, self._backup, self._poll_seconds = static, path, backup, poll_seconds
         self.principals = dict(static)
+        self.websites: dict[str, float] = {}
         self._fresh_ns = int(fresh_seconds * 1e9)
         self._signature: Signature | None = None
         self._content = b""
@@ -66,15 +68,23 @@ class Keyring:
         """Load the keys of the file, else those of the backup, else none."""
         if (keys := await self._read()) is None:
             keys = await asyncio.to_thread(self._read_backup)
-        self.principals = {**(keys or {}), **self._static}
+        self._accept(keys or {})
 
     async def run(self) -> None:
         """Follow the file until cancelled."""
         while True:
             await asyncio.sleep(self._poll_seconds)
             if (keys := await self._read()) is not None:
-                self.principals = {**keys, **self._static}
+                self._accept(keys)
                 _log.info("the key file %s has changed: %d valid keys", self._path, valid_count(keys, time()))
+
+    def _accept(self, keys: Mapping[bytes, Principal]) -> None:
+        """Accept these keys, and the static ones."""
+        websites: dict[str, float] = {}
+        for principal in keys.values():
+            for each in principal.origins:
+                websites[each] = max(websites.get(each, 0.0), principal.expires_at)
+        self.principals, self.websites = {**keys, **self._static}, websites
 
     async def _read(self) -> dict[bytes, Principal] | None:
         """Return the keys if the file has changed. Never raises; logs each error once."""

@@ -11,8 +11,9 @@ from typing import Final
 
 import click
 import msgspec
+from msgspec import UNSET
 
-from service.access.api_key import digest, new_key
+from service.access.api_key import KEY_PREFIX, PUBLIC_PREFIX, digest, new_key, parse_website
 from service.access.key_file import (
     NAME_PATTERN,
     Change,
@@ -42,7 +43,11 @@ _key_file: Final = click.option(
 )
 
 
-_COLUMNS: Final = ("name", "id", "state", "rate", "burst", "created_at", "expires_at", "revoked_at")
+_COLUMNS: Final = (
+    *("name", "id", "state", "rate", "burst", "created_at", "expires_at", "revoked_at", "per_client", "origins"),
+)
+# The default rate of each client of a public key, and no rate.
+_PER_CLIENT, _NONE = "120/min", "none"
 
 
 def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:
@@ -77,6 +82,14 @@ def _check_name(_context: click.Context, _param: click.Parameter, name: str) -> 
     return name
 
 
+def _parse_origins(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the origins as browsers write them; raise a usage error if one is invalid."""
+    try:
+        return tuple(dict.fromkeys(map(parse_website, texts)))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 @click.group()
 def keys() -> None:
     """Create, list and revoke the API keys of a file, for `serve --key-file FILE`.
@@ -100,22 +113,61 @@ def keys() -> None:
     callback=_parse_expiry,
     help="Expire the key at this date (midnight UTC) or date-time.  [default: never]",
 )
-def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires: datetime | None) -> None:
+@click.option("--public", is_flag=True, help="Create a public key: it is only for pages of its origins.")
+@click.option(
+    "--origin",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    callback=_parse_origins,
+    help="Accept the public key from this website: https://shop.example, or https://*.shop.example. Repeatable.",
+)
+@click.option(
+    "--per-client",
+    metavar="N/PERIOD|none",
+    help=f"Accept N requests per period from each address with the public key.  [default: {_PER_CLIENT}]",
+)
+def new(  # noqa: PLR0913 - an argument for each option
+    *,
+    key_file: Path,
+    name: str,
+    rate: str | None,
+    burst: int | None,
+    expires: datetime | None,
+    public: bool,
+    origins: tuple[str, ...],
+    per_client: str | None,
+) -> None:
     """Create a key and print it on standard output. It is shown only once: the file has only its hash.
 
     The file is created if it does not exist.
     """
-    from service.model.operation import KEY_HEADER  # noqa: PLC0415 - it imports what the other commands do without
+    from service.model.operation import KEY_HEADER, KEY_PARAMETER  # noqa: PLC0415 - other commands do without its imports
 
-    _check_rate(rate, burst)
-    key, now = new_key(), whole_seconds(datetime.now(UTC))
-    entry = KeyEntry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)
+    _check_rate("--rate", rate, burst)
+    if public != bool(origins) or (per_client and not public):
+        raise click.UsageError("--public needs --origin, and only a public key has --origin and --per-client")
+    per_client = per_client or (_PER_CLIENT if public else _NONE)
+    if per_client != _NONE:
+        _check_rate("--per-client", per_client)
+    key, now = new_key(PUBLIC_PREFIX if public else KEY_PREFIX), whole_seconds(datetime.now(UTC))
+    entry = KeyEntry(
+        name=name,
+        sha256=digest(key).hex(),
+        created_at=now,
+        expires_at=expires,
+        rate=rate,
+        burst=burst,
+        origins=origins or UNSET,
+        per_client=UNSET if per_client == _NONE else per_client,
+    )
     _change(key_file, partial(add_key, entry=entry))
     try:
         click.echo(key)
     except OSError as error:
         raise click.ClickException(f"{error.strerror}: the key could not be printed, so revoke {name}") from error
-    click.echo(f"This is the key of {name}; it is shown only once. Send it in the header {KEY_HEADER}.", err=True)
+    place = f"parameter {KEY_PARAMETER}: anyone can read it in your pages" if public else f"header {KEY_HEADER}"
+    click.echo(f"This is the key of {name}; it is shown only once. Send it in the {place}.", err=True)
 
 
 @keys.command("list")
@@ -145,14 +197,14 @@ def revoke(key_file: Path, name: str) -> None:
     click.echo(f"{name} is revoked")
 
 
-def _check_rate(rate: str | None, burst: int | None) -> None:
+def _check_rate(option: str, rate: str | None, burst: int | None = None) -> None:
     if rate is None and burst is not None:
         raise click.UsageError("--burst needs --rate")
     try:
         if rate is not None:
             parse_rate(rate, burst)
     except ValueError as error:
-        raise click.UsageError(f"--rate: {error}") from error
+        raise click.UsageError(f"{option}: {error}") from error
 
 
 def _change(file: Path, change: Change) -> None:
@@ -166,7 +218,8 @@ def _change(file: Path, change: Change) -> None:
 
 def _listed(entry: KeyEntry, now: datetime) -> dict[str, object]:
     burst = entry.limit.burst if entry.limit is not None else None
-    return {name: getattr(entry, name) for name in _COLUMNS} | {"state": entry.state(now), "burst": burst}
+    unset = {"per_client": entry.per_client or None, "origins": entry.origins or ()}
+    return {name: getattr(entry, name) for name in _COLUMNS} | {"state": entry.state(now), "burst": burst} | unset
 
 
 def _lines(keys: Iterable[dict[str, object]]) -> Iterator[str]:
@@ -181,4 +234,6 @@ def _lines(keys: Iterable[dict[str, object]]) -> Iterator[str]:
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return format_instant(value)
+    if isinstance(value, tuple):
+        return ",".join(value) or "-"
     return "-" if value is None else str(value)

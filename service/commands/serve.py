@@ -16,7 +16,7 @@ import uvloop
 from click.core import ParameterSource
 
 from service import __version__
-from service.access.api_key import is_mistyped, new_key, redacted, static_principals
+from service.access.api_key import PUBLIC_PREFIX, is_mistyped, new_key, redacted, static_principals
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.layout import FORMAT
@@ -256,6 +256,8 @@ def _check(settings: Settings) -> None:
         for key in settings.api_key:
             if not key or not key.isascii() or not key.isprintable() or key != key.strip():
                 raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
+            if key.startswith(PUBLIC_PREFIX):
+                raise ValueError("a public key needs the origins of its websites, which a --key-file has")
     with setting_errors("rate_store"):
         if settings.rate_store:
             _check_rate_store(settings.rate_store)

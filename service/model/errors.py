@@ -84,11 +84,17 @@ class BadRequest(RequestError):
 
 
 class Unauthorized(RequestError):
-    """The key in `x-api-key` is missing, empty, repeated or unknown."""
+    """The key is missing, empty, given twice or unknown."""
 
     status = HTTPStatus.UNAUTHORIZED
     headers = MappingProxyType({"WWW-Authenticate": "APIKey"})
     links_help = True
+
+
+class Forbidden(RequestError):
+    """A public key is used for another operation, from another website, or for too many records."""
+
+    status = HTTPStatus.FORBIDDEN
 
 
 class NotFound(RequestError):

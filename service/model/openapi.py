@@ -28,6 +28,7 @@ from service.model.operation import (
     IGNORED_HEADER,
     JSON,
     KEY_HEADER,
+    KEY_PARAMETER,
     MAX_IGNORED,
     PREFERENCE_STATUSES,
     PROBLEM,
@@ -40,7 +41,7 @@ from service.model.operation import (
 from service.model.parameters import PAGE_NUM
 
 _REFERENCE: Final = "#/components/schemas/{name}"
-_SCHEME: Final = "APIKeyHeader"
+_SCHEME, _PUBLIC_SCHEME = "APIKeyHeader", "PublicKey"
 _TITLE: Final = "Store Directory"
 _LICENCE: Final = "MIT"  # as SPDX names it
 # What the operations of a tag are.
@@ -107,7 +108,15 @@ def openapi_document(operations: Sequence[Operation], schema: Schema = NO_ATTRIB
         "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
         "components": {
             "schemas": _components(schema, *types),
-            "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
+            "securitySchemes": {
+                _SCHEME: {"type": "apiKey", "in": "header", "name": KEY_HEADER},
+                _PUBLIC_SCHEME: {
+                    "type": "apiKey",
+                    "in": "query",
+                    "name": KEY_PARAMETER,
+                    "description": "A public key (sd_pub_…), from pages of its websites.",
+                },
+            },
         },
     }
     return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)
@@ -134,7 +143,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "description": operation.description,
         "parameters": list(_parameters(operation)),
         "responses": dict(_responses(operation)),
-        "security": [{_SCHEME: []}] if operation.protected else [],
+        "security": [{_SCHEME: []}] * operation.protected + [{_PUBLIC_SCHEME: []}] * operation.public,
     }
 
 

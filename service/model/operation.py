@@ -23,6 +23,8 @@ IGNORED_HEADER: Final = "X-Ignored-Parameters"
 MAX_IGNORED: Final = 8
 # The API key.
 KEY_HEADER: Final = "x-api-key"
+# The parameter of a public key, which is taken out of the query before anything else reads that.
+KEY_PARAMETER: Final = "key"
 # Identifies a request in logs.
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 JSON: Final = "application/json"
@@ -57,6 +59,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     others      further media types of it that `Accept` may ask for -> the types of the body
     is_file     whether the body is a file of all records
     protected   whether it requires an API key and supports `Prefer: handling=strict`
+    public      whether a public key is valid for it
     """
 
     path: str
@@ -72,3 +75,4 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     is_file: bool = False
     segment: str = ""
     protected: bool = False
+    public: bool = False

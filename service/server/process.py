@@ -142,10 +142,10 @@ def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) ->
 
 async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | None) -> "Site":
     await asyncio.to_thread(import_web)  # 0.3 s, while the data is fetched
-    from service.web.pipeline.auth import api_key_authentication, no_authentication  # noqa: PLC0415 - see above
+    from service.web.pipeline.auth import KeyAuthentication, no_authentication  # noqa: PLC0415 - see above
     from service.web.site import make_site  # noqa: PLC0415 - see above
 
-    authenticate = no_authentication if setup.settings.no_auth else api_key_authentication(setup.keyring)
+    authenticate = no_authentication if setup.settings.no_auth else KeyAuthentication(setup.keyring)
     key_file_ok = setup.keyring.is_valid if setup.settings.key_file else None
     return make_site(holder, authenticate, setup.settings, log=log, key_file_ok=key_file_ok)
 

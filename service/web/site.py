@@ -24,7 +24,7 @@ from service.web.endpoints.whole_results import whole_result_routes
 from service.web.http.forwarded import parse_trusted_proxies
 from service.web.pipeline.access_log import WriteEntry
 from service.web.pipeline.app import App
-from service.web.pipeline.auth import Authenticate, no_authentication
+from service.web.pipeline.auth import Authentication, no_authentication
 from service.web.pipeline.counters import UNMATCHED, Counters, KeyCounters
 from service.web.pipeline.observer import Observer
 
@@ -42,7 +42,7 @@ class Site(msgspec.Struct, frozen=True):
 
 def make_site(
     snapshots: SnapshotHolder,
-    authenticate: Authenticate,
+    authenticate: Authentication,
     settings: Settings,
     *,
     log: WriteEntry | None = None,

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from service.access.api_key import Principal, digest, new_key
+from service.access.api_key import Principal, credential, digest, new_key
 from service.access.key_file import MAX_FILE_BYTES, KeyEntry, KeyFileError, add_key, encode_keys, read_keys, revoke_key
 from service.access.token_bucket import Rate
 from tests.access.example_keys import DAY, NOW, entry
@@ -28,6 +28,23 @@ entries = st.builds(
     revoked_at=st.none() | moments,
     rate=st.sampled_from(["100/s", "1/d"]),
     burst=st.none() | st.integers(1, 9),
+)
+# In a public key: its origins, as browsers write them.
+ORIGINS = ["https://shop.example", "https://*.shop.example:8443", "http://[::1]:8080"]
+INVALID_MEMBERS: list[dict[str, Any]] = [
+    {"origins": []},
+    {"per_client": "120/min"},
+    {"origins": [SECRET]},
+    {"origins": ORIGINS, "per_client": SECRET},
+    {"origins": ORIGINS, "per_client": ""},
+]
+public_entries = st.builds(
+    KeyEntry,
+    name=names,
+    sha256=st.binary(min_size=32, max_size=32).map(bytes.hex),
+    created_at=moments,
+    origins=st.lists(st.sampled_from(ORIGINS), min_size=1).map(tuple),
+    per_client=st.sampled_from(["120/min", msgspec.UNSET]),
 )
 
 
@@ -52,7 +69,7 @@ def check_read_or_rejected(content: bytes) -> None:
         return
 
 
-@given(st.lists(entries, unique_by=lambda each: each.sha256))
+@given(st.lists(entries | public_entries, unique_by=lambda each: each.sha256))
 def test_encoded_keys_are_read_back(keys: list[KeyEntry]) -> None:
     assert read_keys(encode_keys(keys)) == tuple(keys)
 
@@ -93,6 +110,8 @@ def test_a_truncated_key_file_is_rejected(length: int) -> None:
         (key_file(rate=SECRET), "rate or burst is invalid"),
         (key_file(rate=None, burst=3), "rate or burst is invalid"),
         (key_file(rate="1/s", burst=0), "rate or burst is invalid"),
+        *((key_file(**changes), "origins or per_client is invalid") for changes in INVALID_MEMBERS),
+        *((key_file(**{member: None}), "Expected") for member in ("origins", "per_client")),
         (key_file(**{SECRET: 1}), "it has an unknown field"),
         (without("sha256"), "missing required field `sha256`"),
         (key_file() | {"format": 2}, "Invalid enum value 2"),
@@ -125,8 +144,24 @@ def test_an_entry_has_the_principal_the_digest_and_the_id_of_its_key() -> None:
     made = entry("k", rate="5/min", burst=9)
     assert made.principal == Principal("shop", Rate(5, 60, 9))
     assert entry().principal == Principal("shop")
-    assert made.digest == digest("k")
+    assert made.credential == digest("k")
     assert digest("k").hex().startswith(made.id)
+
+
+def test_a_public_entry_has_the_principal_of_its_key_which_no_entry_without_origins_has() -> None:
+    key = new_key("sd_pub_")
+    made = entry(key, origins=("HTTPS://Shop.example:443",), per_client="120/min")
+    assert made.principal == Principal(
+        "shop", origins=frozenset({"https://shop.example"}), per_client=Rate(120, 60, 120)
+    )
+    assert made.credential == credential(key) != entry(key).credential
+    assert entry("k", origins=("https://shop.example",)).credential != credential("k")
+
+
+def test_a_file_without_public_keys_is_as_programs_before_them_wrote_it() -> None:
+    assert set(orjson.loads(encode_keys([entry()]))["keys"][0]) == {
+        *("name", "sha256", "created_at", "expires_at", "revoked_at", "rate", "burst")
+    }
 
 
 def test_a_name_can_be_reused_once_its_key_is_revoked_or_expired() -> None:

@@ -17,7 +17,7 @@ from service.access.api_key import Principal, static_principals
 from service.access.key_file import add_key, change_keys, encode_keys, revoke_key
 from service.access.keyring import Keyring
 from service.model.errors import Unauthorized
-from service.web.pipeline.auth import api_key_authentication
+from service.web.pipeline.auth import KeyAuthentication
 from tests.access.example_keys import entry
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link
@@ -43,7 +43,7 @@ class Followed:
 
     def accepts(self, key: str, clock: Callable[[], float] = time) -> bool:
         try:
-            api_key_authentication(self.keyring, clock)(with_keys(key))
+            KeyAuthentication(self.keyring, clock)(with_keys(key))
         except Unauthorized:
             return False
         return True
@@ -131,7 +131,7 @@ async def test_a_key_given_by_option_stays_valid_whatever_the_file_says(followed
     for key in ("given", "short"):
         followed.add(key, expires_at)
     await soon(lambda: datetime.now(UTC) > expires_at and not followed.accepts("short"))
-    assert api_key_authentication(followed.keyring)(with_keys("given")) == Principal("key 1")
+    assert KeyAuthentication(followed.keyring)(with_keys("given")) == Principal("key 1")
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -180,7 +180,7 @@ async def test_a_process_that_starts_while_the_file_is_damaged_uses_the_backup(f
     followed.revoke("old")
     await soon(lambda: followed.accepts("new"))
     put(b"{", followed.file)
-    assert (await followed.successor()).principals == {entry("new").digest: Principal("new")}
+    assert (await followed.successor()).principals == {entry("new").credential: Principal("new")}
 
 
 async def test_a_process_that_starts_without_file_and_backup_accepts_no_key(followed: Followed) -> None:

@@ -65,11 +65,42 @@ def test_keys_are_listed_with_rate_expiry_and_state(file: Path) -> None:
         "burst": 200,
         "expires_at": "2999-01-01T00:00:00Z",
         "revoked_at": None,
+        "per_client": None,
+        "origins": [],
     }
     assert (second["state"], second["rate"], second["burst"], second["expires_at"]) == ("revoked", None, None, None)
     header, *lines = usage("keys", "list", "--key-file", file).stdout.splitlines()
-    assert header.split() == ["NAME", "ID", "STATE", "RATE", "BURST", "CREATED", "EXPIRES", "REVOKED"]
+    columns = ("NAME", "ID", "STATE", "RATE", "BURST", "CREATED", "EXPIRES", "REVOKED", "PER_CLIENT", "ORIGINS")
+    assert tuple(header.split()) == columns
     assert [line.split()[:3:2] for line in lines] == [["shop", "valid"], ["other", "revoked"]]
+
+
+def test_a_public_key_is_listed_with_its_origins_and_the_rate_of_each_client(file: Path) -> None:
+    origins = ("--origin", "HTTPS://Shop.example:443", "--origin", "https://*.shop.example:8443")
+    key = made(file, "--public", *origins, "--origin", "https://shop.example")
+    assert re.fullmatch(r"sd_pub_[0-9A-Za-z]{49}", key)
+    made(file, "--public", "--origin", "http://[::1]:80", "--per-client", "none", name="other")
+    made(file, "--public", "--origin", "http://localhost", "--per-client", "5/s", name="third")
+    assert [(each["per_client"], each["origins"]) for each in listed(file)] == [
+        ("120/min", ["https://shop.example", "https://*.shop.example:8443"]),
+        (None, ["http://[::1]"]),
+        ("5/s", ["http://localhost"]),
+    ]
+    lines = [line.split()[-2:] for line in usage("keys", "list", "--key-file", file).stdout.splitlines()[1:]]
+    assert lines[:2] == [["120/min", "https://shop.example,https://*.shop.example:8443"], ["-", "http://[::1]"]]
+
+
+def test_what_only_public_keys_have_is_written_for_them_alone(file: Path) -> None:
+    made(file)
+    assert "origins" not in file.read_text()
+    assert "per_client" not in file.read_text()
+    made(file, "--public", "--origin", "https://shop.example", "--per-client", "none", name="other")
+    assert ("origins" in file.read_text(), "per_client" in file.read_text()) == (True, False)
+
+
+def test_a_new_public_key_is_to_be_sent_in_the_parameter(file: Path) -> None:
+    ended = usage("keys", "new", "--key-file", file, "--name", "shop", "--public", "--origin", "https://shop.example")
+    assert "Send it in the parameter key: anyone can read it in your pages." in ended.stderr
 
 
 def test_an_expired_key_is_listed_as_expired(file: Path) -> None:
@@ -103,6 +134,16 @@ def test_a_name_can_be_reused_after_its_key_is_revoked(file: Path) -> None:
         (["new", "--key-file", "k", "--name", "x", "--rate", "1/s", "--burst", "0"], "--burst"),
         (["new", "--key-file", "k", "--name", "x", "--expires", "soon"], "not a date"),
         (["new", "--key-file", "k", "--name", "x", "--expires", "2020-01-01"], "in the past"),
+        *(
+            (["new", "--key-file", "k", "--name", "x", *options], message)
+            for options, message in (
+                (["--public"], "--public needs --origin"),
+                (["--origin", "https://a.example"], "--public needs --origin"),
+                (["--per-client", "1/s"], "only a public key has"),
+                (["--public", "--origin", "https://a.example", "--per-client", "fast"], "--per-client: 'fast'"),
+                (["--public", "--origin", "https://a.example", "--origin", "*"], "not the origin of a website"),
+            )
+        ),
         (["revoke", "--key-file", "k", new_key()], "not a valid name"),
         (["revoke", "--key-file", "k"], "NAME"),
     ],
@@ -191,6 +232,14 @@ def test_a_mistyped_key_is_a_warning_that_does_not_contain_the_key(caplog: pytes
     (message,) = caplog.messages
     assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in message
     assert key not in message
+
+
+def test_a_public_key_as_an_option_is_a_usage_error_because_it_has_no_origins() -> None:
+    key = new_key("sd_pub_")
+    ended = run_here("serve", "--port", "0", "--api-key", key)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "a public key needs the origins of its websites, which a --key-file has" in ended.stderr
+    assert key not in ended.stderr
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"format": 2, "keys": []}'])

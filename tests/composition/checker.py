@@ -57,7 +57,7 @@ class Checker:
         raise violations[-1]
 
     def _check(self, sent: Sent, reply: Reply, edition: Edition, config: Configuration) -> None:
-        limited = reply.status == 429 and sent.request.field("x-api-key") == LOW_RATE_KEY
+        limited = reply.status == 429 and sent.request.key == LOW_RATE_KEY
         busy = reply.status == 503 and sent.contended and config.impatient
         wanted = expected_reply(Case(sent, edition, config, self.ledger, limited, busy))
         if reply.status != wanted.status:

@@ -15,14 +15,23 @@ HIGH_RATE_KEY: Final = "high-rate-key"
 LOW_RATE_KEY: Final = "low-rate-key"
 # The burst of the low-rate key, of which one request a day is refilled.
 BURST: Final = 20
-# The keys of the key file -> rate and burst. `PLAIN_KEY` is given by --api-key.
+LISTED_ORIGIN: Final = "https://shop.example"
+OTHER_ORIGIN: Final = "https://other.example"
+# Public keys, with the origin of the website of each.
+PUBLIC_KEY: Final = "sd_pub_of-the-shop"
+OTHER_PUBLIC_KEY: Final = "sd_pub_of-another"
+REVOKED_KEY: Final = "sd_pub_revoked"
+WEBSITES: Final = {PUBLIC_KEY: LISTED_ORIGIN, OTHER_PUBLIC_KEY: OTHER_ORIGIN}
+# What they are for.
+PUBLIC_RESOURCES: Final = ("/stores", "/stores/{store_id}", "/clusters", "/places")
+# The keys of the key file that are valid -> what their entries have. `PLAIN_KEY` is given by --api-key.
 FILED: Final[Mapping[str, Mapping[str, object]]] = {
     FILED_KEY: {},
     HIGH_RATE_KEY: {"rate": "999999999/s"},
     LOW_RATE_KEY: {"rate": "1/d", "burst": BURST},
+    **{key: {"origins": [origin]} for key, origin in WEBSITES.items()},
 }
-LISTED_ORIGIN: Final = "https://shop.example"
-OTHER_ORIGIN: Final = "https://other.example"
+_REVOKED: Final = {REVOKED_KEY: {"origins": [LISTED_ORIGIN], "revoked_at": "2026-01-02T00:00:00Z"}}
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +83,13 @@ SERVICES: Final[Sequence[Configuration]] = (
 def write_keys(file: Path) -> Path:
     """Write the key file, as docs/keys.md has it."""
     entries = [
-        {"name": key, "sha256": sha256(key.encode()).hexdigest(), "created_at": "2026-01-01T00:00:00Z", **rate}
-        for key, rate in FILED.items()
+        {
+            "name": key.removeprefix("sd_"),
+            "sha256": sha256(key.encode()).hexdigest(),
+            "created_at": "2026-01-01T00:00:00Z",
+            **more,
+        }
+        for key, more in {**FILED, **_REVOKED}.items()
     ]
     file.write_bytes(orjson.dumps({"format": 1, "keys": entries}))
     file.chmod(0o600)

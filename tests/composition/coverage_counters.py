@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tests.composition.configurations import KEY, LOW_RATE_KEY
+from tests.composition.configurations import LOW_RATE_KEY, REVOKED_KEY, WEBSITES
 from tests.composition.questions import OPEN_AT
 from tests.composition.request import HTTP_1_0, Request, Sent
 from tests.composition.target import PathKind
@@ -42,6 +42,12 @@ NEEDED: Final[Mapping[str, float]] = {
     "documents 200": 0.5,
     "resource /places": 10,
     "documents 304": 0.2,
+    **dict.fromkeys(
+        (f"public key in the {place} {status}" for place in ("query", "field") for status in (200, 403)), 2
+    ),
+    **dict.fromkeys(
+        ("public key in the query 304", "public key in the query 412", "revoked key in the query 401"), 0.5
+    ),
     **dict.fromkeys(
         ("status 204", "status 503", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1
     ),
@@ -89,11 +95,14 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
     if ignored := reply.headers.get("X-Ignored-Parameters"):
         yield "many ignored parameters" if ignored.count(",") == _MOST_IGNORED - 1 else "ignored parameters"
     yield from {f"{reply.status} with {_TIMES[name]}" for name, _ in request.target.question.pairs if name in _TIMES}
+    if request.key in (*WEBSITES, REVOKED_KEY):
+        place = "query" if request.named else "field"
+        yield f"{'public' if request.key in WEBSITES else 'revoked'} key in the {place} {reply.status}"
     if PREFIX in str(request.target.names):
         yield f"{reply.status} with filters of attributes{', ignored' if PREFIX in (ignored or '') else ''}"
     if "Preference-Applied" in reply.headers:
         yield "strict"
-    if request.field(KEY) == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
+    if request.key == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
         yield "low rate accepted"
     yield from _formats(sent.request, reply)
     yield from _connections(sent, reply)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 import orjson
 
 from tests.composition.conditions import decide
-from tests.composition.configurations import FILED, KEY, PLAIN_KEY, Configuration
+from tests.composition.configurations import FILED, PLAIN_KEY, PUBLIC_RESOURCES, WEBSITES, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import (
     GEO_JSON,
@@ -42,6 +43,8 @@ _VERSION: Final = "X-Dataset-Version"
 _LONG: Final = 1 << 20
 _IGNORED: Final = "X-Ignored-Parameters"
 _EMBEDDED: Final = Path(__file__).parents[2] / "service" / "web" / "embed" / "store-locator.js"
+# The members of a page that say how many records it has, and which.
+_AMOUNT: Final = re.compile(rb'"limit":([0-9]+),"num_pages":[0-9]+,"page_num":([0-9]+),')
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -67,6 +70,13 @@ class Case(msgspec.Struct, frozen=True):
     def answered(self) -> bool:
         """Whether path and method are those of a resource, so that the key matters."""
         return self.request.target.kind is PathKind.RESOURCE and self.request.method in ("GET", "HEAD")
+
+    @property
+    def is_from_website(self) -> bool:
+        """Whether the request of a public key is from a page of its website, or of the service."""
+        origin = self.request.fields.get("Origin")
+        own = self.request.field("Sec-Fetch-Site") == "same-origin"
+        return own if origin is None else origin == WEBSITES[self.request.key]
 
     @property
     def strict(self) -> bool:
@@ -104,9 +114,8 @@ class Case(msgspec.Struct, frozen=True):
 def expected_reply(case: Case) -> Expected:
     """Return the reply of the first step that gives one, with the fields that all replies have."""
     answer = next(found for step in ORDER if (found := step(case)) is not None)
-    is_embedded = case.request.target.kind is PathKind.EMBED
-    origin = "*" if is_embedded else case.config.allowed_origin(case.request.field("Origin"))
-    rated = case.config.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
+    origin, is_public = _readers(case, answer.status)
+    rated = case.config.rate_fields and case.answered and "rate" in FILED.get(case.request.key, {})
     strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
     common = {
         "Access-Control-Allow-Origin": origin,
@@ -115,9 +124,28 @@ def expected_reply(case: Case) -> Expected:
         "Preference-Applied": "handling=strict" if strict else None,
         _IGNORED: None,
     }
-    vary = answer.vary | (set() if origin == "*" else {"origin"})
+    vary = answer.vary | ({"origin"} if is_public or origin != "*" else set())
     fields = {**common, **answer.fields}
     return msgspec.structs.replace(answer, fields={**fields, **_connection(case.sent, fields)}, vary=vary)
+
+
+def _readers(case: Case, status: int) -> tuple[str | None, bool]:
+    """Return the origin that may read a reply, and whether that is a reply to a public key."""
+    request, origin = case.request, case.request.field("Origin")
+    if request.target.kind is PathKind.EMBED:
+        return "*", False
+    is_public = status == 204 and origin in WEBSITES.values() and _is_place(case)
+    if case.answered and request.key in WEBSITES:
+        is_public = _is_place(case) and case.is_from_website
+    own = origin if is_public and origin else None
+    if status in (401, 403) and request.named:
+        own, is_public = "*", True
+    return case.config.allowed_origin(origin) or own, is_public
+
+
+def _is_place(case: Case) -> bool:
+    target = case.request.target
+    return target.kind is PathKind.RESOURCE and target.question.resource in PUBLIC_RESOURCES
 
 
 def _connection(sent: Sent, fields: Mapping[str, str | None]) -> Mapping[str, str | None]:
@@ -141,7 +169,8 @@ def _path(case: Case) -> Expected | None:
 def _preflight(case: Case) -> Expected | None:
     request, origin = case.request, case.request.field("Origin")
     asks = request.method == "OPTIONS" and origin and request.field("Access-Control-Request-Method")
-    if not asks or not case.config.allowed_origin(origin):
+    is_website = origin in WEBSITES.values() and _is_place(case)
+    if not asks or not (case.config.allowed_origin(origin) or is_website):
         return None
     return Expected(status=204, fields={**NO_CONTENT, "Access-Control-Allow-Methods": SOME, "Allow": None})
 
@@ -183,11 +212,18 @@ def _embed(case: Case) -> Expected | None:
 
 
 def _key(case: Case) -> Expected | None:
-    known = case.request.field(KEY) in (PLAIN_KEY, *FILED)
-    if known:
+    request = case.request
+    misplaced = request.named.endswith(f"={PLAIN_KEY}")
+    if request.key in (PLAIN_KEY, *FILED) and not misplaced:
         return None
     fields = {"WWW-Authenticate": SOME, "Link": HELP}
     return error(401, problem=case.problem, fields=fields)
+
+
+def _website(case: Case) -> Expected | None:
+    if case.request.key not in WEBSITES or (_is_place(case) and case.is_from_website):
+        return None
+    return error(403, problem=case.problem)
 
 
 def _rate(case: Case) -> Expected | None:
@@ -197,6 +233,15 @@ def _rate(case: Case) -> Expected | None:
 def _parameters(case: Case) -> Expected | None:
     plain = case.plain
     return error(422, problem=case.problem, plain=plain) if plain.status == 422 else None
+
+
+def _amount(case: Case) -> Expected | None:
+    if case.request.key not in WEBSITES or case.request.target.question.resource != _STORES:
+        return None
+    found = _AMOUNT.search(case.page.body)
+    assert found is not None
+    limit, number = map(int, found.groups())
+    return error(403, problem=case.problem) if limit > 50 or limit * number > 1000 else None
 
 
 def _version(case: Case) -> Expected | None:
@@ -271,6 +316,6 @@ def _of_file(case: Case) -> Mapping[str, str | None]:
 
 # The order of checks; the last one always returns a reply.
 ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
-    *(_path, _preflight, _method, _start, _embed, _key, _rate, _parameters, _version, _record),
+    *(_path, _preflight, _method, _start, _embed, _key, _website, _rate, _parameters, _amount, _version, _record),
     _variant,
 )

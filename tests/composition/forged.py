@@ -11,7 +11,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from tests.composition.checker import Checker, Violation
-from tests.composition.configurations import KEY, PLAIN_KEY, Configuration
+from tests.composition.configurations import KEY, PLAIN_KEY, PUBLIC_KEY, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import SOME
 from tests.composition.expected_replies import Case, expected_reply
@@ -53,6 +53,13 @@ def asked(path: str, method: str = "GET", query: str = "", **fields: str) -> Req
     target = Target(Question(path, path), kind, path, (query,) if query else (), noisy=True, invalid=False)
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     return Request(target, method, {KEY: PLAIN_KEY, **named})
+
+
+def public(path: str, method: str = "GET", query: str = "", named: str = "", **fields: str) -> Request:
+    """Return a request with a key in the query alone, by default a public one."""
+    request = asked(path, method, query, **fields)
+    others = {name: value for name, value in request.fields.items() if name != KEY}
+    return msgspec.structs.replace(request, fields=others, named=named or f"key={PUBLIC_KEY}")
 
 
 class Forger:

@@ -16,17 +16,37 @@ from tests.composition.configurations import (
     LISTED_ORIGIN,
     LOW_RATE_KEY,
     OTHER_ORIGIN,
+    OTHER_PUBLIC_KEY,
     PLAIN_KEY,
+    PUBLIC_KEY,
+    PUBLIC_RESOURCES,
+    REVOKED_KEY,
+    WEBSITES,
 )
 from tests.composition.editions import Edition
 from tests.composition.ledger import Ledger
 from tests.composition.questions import Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.request import Request
-from tests.composition.target import write
+from tests.composition.target import Target, write
 
 # Key -> weight; the empty text is an empty field.
-KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
+KEYS: Final = {
+    PLAIN_KEY: 70,
+    FILED_KEY: 5,
+    HIGH_RATE_KEY: 12,
+    LOW_RATE_KEY: 4,
+    "wrong-key": 3,
+    "": 3,
+    PUBLIC_KEY: 3,
+    OTHER_PUBLIC_KEY: 2,
+    REVOKED_KEY: 0.5,
+}
+# Those in the query, and how its name is written. How often there is one where it may be valid, and elsewhere; how
+# often in a header field as well; how often the page is one of its website.
+NAMED_KEYS: Final = {PUBLIC_KEY: 40, OTHER_PUBLIC_KEY: 20, REVOKED_KEY: 2, PLAIN_KEY: 2, "sd%5Fpub%5funknown": 1, "": 1}
+NAMES: Final = ("key", "key", "%6bey", "k%65%79", "%6B%65%79")
+_NAMED, _MISPLACED, _TWICE, _AT_HOME = 0.4, 0.03, 0.03, 0.7
 METHODS: Final = {"GET": 78, "HEAD": 18, "OPTIONS": 3, "POST": 2}
 # The Accept field of a browser that opens a page.
 BROWSER: Final = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -128,6 +148,7 @@ FIELDS: Final[Sequence[FieldChoice]] = (
     FieldChoice("Accept-Encoding", 0.85, _any(ENCODINGS)),
     FieldChoice("Prefer", 0.15, _any(list(PREFERENCES))),
     FieldChoice("Origin", 0.3, _any(ORIGINS)),
+    FieldChoice("Sec-Fetch-Site", 0.2, _any(["same-origin", "cross-site"])),
     FieldChoice("Access-Control-Request-Method", 0.5, _any(["GET"])),
     FieldChoice("X-Dataset-Version", 0.1, _version),
     FieldChoice("If-None-Match", 0.35, _condition),
@@ -137,6 +158,15 @@ FIELDS: Final[Sequence[FieldChoice]] = (
     FieldChoice(KEY, 0.97, lambda draws, _question, _seen: draws.weighted(KEYS)),
 )
 BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
+
+
+def _named(draws: RandomDraws, target: Target) -> tuple[str, int]:
+    """Return a pair with a key, or none, and its place among those of the query."""
+    question = target.question
+    is_small = question.resource != "/stores" or not {("limit", "7"), ("limit", "40")}.isdisjoint(question.pairs)
+    if not draws.happens(_NAMED if is_small and question.resource in PUBLIC_RESOURCES else _MISPLACED):
+        return "", 0
+    return f"{draws.one(NAMES)}={draws.weighted(NAMED_KEYS)}", draws.below(len(target.pairs) + 1)
 
 
 def random_request(draws: RandomDraws, seen: Context) -> Request:
@@ -149,6 +179,10 @@ def random_request(draws: RandomDraws, seen: Context) -> Request:
     if alike is not None:
         fields = {name: value for name, value in fields.items() if name not in _SELECTING}
         fields |= {name: alike.fields[name] for name in _SELECTING if name in alike.fields}
-    request = Request(target, method, fields, BODIES.get(method, b""))
+    request = Request(target, method, fields, BODIES.get(method, b""), *_named(draws, target))
+    if request.named and not draws.happens(_TWICE):
+        fields.pop(KEY, None)
+    if (home := WEBSITES.get(request.key)) and draws.happens(_AT_HOME):
+        fields["Origin"] = home
     seen.sent.append(request)
     return request

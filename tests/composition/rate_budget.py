@@ -1,6 +1,6 @@
 """The number of requests of the low-rate key that a service accepts: its burst, whatever their replies are."""
 
-from tests.composition.configurations import BURST, KEY, LOW_RATE_KEY
+from tests.composition.configurations import BURST, LOW_RATE_KEY
 from tests.composition.request import Sent
 from tests.composition.target import PathKind
 from tests.web.reply import Reply
@@ -17,7 +17,7 @@ class RateBudget:
         """Count a reply. Raises `AssertionError` if too many requests were accepted."""
         request = sent.request
         limited = request.target.kind is PathKind.RESOURCE and request.method in ("GET", "HEAD")
-        if limited and request.field(KEY) == LOW_RATE_KEY:
+        if limited and request.key == LOW_RATE_KEY:
             self._rejected += reply.status == 429
             self._accepted += reply.status != 429
             assert self._accepted <= BURST, f"rate: {self._accepted} requests are accepted of {BURST}; {sent}"

@@ -1,12 +1,14 @@
 """A request, and its bytes on the wire."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import unquote
 
 import msgspec
 
+from tests.composition.configurations import KEY
 from tests.composition.target import Target
 
 _TAG: Final = re.compile('"[^"]*"')
@@ -17,12 +19,34 @@ NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request without what depends on the connection."""
+    """A request without what depends on the connection.
+
+    named     the pair of the query with a key, however it is written, and `named_at`, its place among the others
+    """
 
     target: Target
     method: str = "GET"
     fields: Mapping[str, str] = NO_FIELDS
     body: bytes = b""
+    named: str = ""
+    named_at: int = 0
+
+    @property
+    def address(self) -> str:
+        """The target as it is sent, with the pair of the key."""
+        before, behind = self.target.pairs[: self.named_at], self.target.pairs[self.named_at :]
+        pairs = (*before, self.named, *behind) if self.named else self.target.pairs
+        return str(msgspec.structs.replace(self.target, pairs=pairs))
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys that it has, in a header field and in the query."""
+        return [key for key in (self.field(KEY), unquote(self.named.partition("=")[2])) if key]
+
+    @property
+    def key(self) -> str:
+        """Its one key, the empty text if it has none or two."""
+        return self.keys[0] if len(self.keys) == 1 else ""
 
     def field(self, name: str) -> str:
         """Return the value of a header field, the empty text if it is absent."""
@@ -75,7 +99,7 @@ class Sent(msgspec.Struct, frozen=True):
         if self.connection:
             fields["Connection"] = self.connection
         lines = (
-            f"{request.method} {request.target} {self.version}",
+            f"{request.method} {request.address} {self.version}",
             *(f"{name}: {value}" for name, value in fields.items()),
         )
         return "".join(f"{line}\r\n" for line in (*lines, ""))

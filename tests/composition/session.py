@@ -147,8 +147,8 @@ class _Session:
         if self._draws.happens(_SHORT_LIVED):
             asked.append((service.connect(), self._batch(service, short_lived=True)))
         for connection, batch in asked:
-            others = {sent.request.field(KEY) for other, sents in asked if other is not connection for sent in sents}
-            yield connection, [replace(sent, contended=sent.request.field(KEY) in others) for sent in batch]
+            others = {sent.request.key for other, sents in asked if other is not connection for sent in sents}
+            yield connection, [replace(sent, contended=sent.request.key in others) for sent in batch]
 
     def _batch(self, service: Service, *, short_lived: bool = False) -> list[Sent]:
         drawn = [random_request(self._draws, self._seen) for _ in range(self._draws.weighted(_BATCHES))]

@@ -6,9 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from tests.composition.checker import Violation
-from tests.composition.configurations import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
+from tests.composition.configurations import (
+    BURST,
+    HIGH_RATE_KEY,
+    LOW_RATE_KEY,
+    OTHER_PUBLIC_KEY,
+    PLAIN_KEY,
+    REVOKED_KEY,
+)
 from tests.composition.coverage_counters import CoverageCounters
-from tests.composition.forged import COMPANIES, CONFIG, NEW, OLD, STORES, Forger, altered, asked, rejected
+from tests.composition.forged import COMPANIES, CONFIG, NEW, OLD, STORES, Forger, altered, asked, public, rejected
 from tests.composition.rate_budget import RateBudget
 from tests.composition.request import HTTP_1_0, HTTP_1_1, REQUEST_ID, Request
 from tests.composition.target import EMBEDDED
@@ -37,6 +44,15 @@ REQUESTS = [
     asked(EMBEDDED.path, If_None_Match="*"),
     asked(STORES, "POST"),
     asked(STORES, "OPTIONS", Origin="https://shop.example", Access_Control_Request_Method="GET"),
+    public(STORES, Origin="https://shop.example"),
+    public(STORES, Origin="https://other.example", named=f"key={OTHER_PUBLIC_KEY}"),
+    public(STORES, Origin="https://other.example"),
+    public(STORES, Sec_Fetch_Site="same-origin", If_None_Match="*"),
+    public(COMPANIES, Origin="https://shop.example"),
+    public(STORES, named=f"%6bey={REVOKED_KEY}", Origin="https://shop.example"),
+    public(STORES, named=f"key={PLAIN_KEY}"),
+    replace(asked(STORES, Origin="https://other.example"), named=f"key={OTHER_PUBLIC_KEY}"),
+    asked(STORES, "OPTIONS", Origin="https://other.example", Access_Control_Request_Method="GET"),
 ]
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=range(len(REQUESTS)))
 
@@ -62,7 +78,7 @@ def test_a_field_that_is_missing_or_another_is_rejected(request_: Request) -> No
 def test_another_status_is_rejected(request_: Request) -> None:
     forger = Forger()
     right = forger.ask(request_)
-    for status in {200, 304, 401, 404, 405, 412, 422, 429, 500, 503} - {right.status}:
+    for status in {200, 304, 401, 403, 404, 405, 412, 422, 429, 500, 503} - {right.status}:
         sent = forger.send(request_)
         with pytest.raises(Violation):
             forger.check(sent, altered(right, {REQUEST_ID: sent.identifier}, status=status), NEW)
@@ -111,6 +127,16 @@ def test_the_ignored_parameters_of_another_request_are_rejected(query: str) -> N
     for conditions in ({}, {"If_None_Match": "*"}):
         right = forger.ask(asked(STORES, query="unknown=1", **conditions))
         rejected(forger, asked(STORES, query=query, **conditions), right, "fields")
+
+
+def test_a_reply_to_a_public_key_that_another_website_may_read_is_rejected() -> None:
+    forger = Forger()
+    request = public(STORES, Origin="https://other.example", named=f"key={OTHER_PUBLIC_KEY}")
+    right = forger.ask(request)
+    assert (right.status, right.headers["Access-Control-Allow-Origin"]) == (200, "https://other.example")
+    for allowed in ("*", "https://shop.example", None):
+        rejected(forger, request, altered(right, {"Access-Control-Allow-Origin": allowed}), "fields")
+    rejected(forger, public(STORES, Origin="https://other.example"), right, "status")
 
 
 def test_data_that_is_not_served_any_more_is_rejected() -> None:

@@ -85,7 +85,7 @@ _FIELDS: Final = {
     b"traceparent": TRACES,
     b"Origin": ORIGINS,
     b"X-Dataset-Version": Alphabet(characters(b"a \t\xff")),
-    b"x-api-key": Alphabet((b"sd_", b"a", b"\xff")),
+    b"x-api-key": Alphabet((b"sd_", b"pub_", b"a", b"\xff")),
     b"Content-Length": Alphabet(characters(b"01 ,+")),
     b"Transfer-Encoding": Alphabet((*characters(b" ,;"), b"chunked", b"\r\nTransfer-Encoding: chunked")),
     b"Connection": Alphabet((*characters(b" ,"), b"close", b"keep-alive", b"upgrade")),
@@ -95,7 +95,15 @@ _FIELDS: Final = {
 REQUESTS: Final[Mapping[str, Alphabet]] = {
     "request line": Alphabet(
         (*characters(b"/%?#@:[].a "), b"xn--a", b"\xcc\x81"),
-        (b"GET /", b"GET ", b"GET http://xn--", b"GET /stores?city=", b"BREW /", b"B"),
+        (
+            b"GET /",
+            b"GET ",
+            b"GET http://xn--",
+            b"GET /stores?city=",
+            b"GET /stores?%6bey=sd_pub_&key",
+            b"BREW /",
+            b"B",
+        ),
         (b" HTTP/1.1\r\nHost: t\r\n\r\n",),
         MAX_FIELD_BYTES,
     ),

@@ -118,10 +118,19 @@ def test_a_filter_takes_a_value_null_or_several_values_that_are_repeated(documen
 
 def test_only_the_operations_on_records_require_a_key(document: Any) -> None:
     assert document["components"]["securitySchemes"] == {
-        "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"}
+        "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+        "PublicKey": {
+            "type": "apiKey",
+            "in": "query",
+            "name": "key",
+            "description": "A public key (sd_pub_…), from pages of its websites.",
+        },
     }
-    security = {path: operation(document, path)["security"] for path in document["paths"]}
-    assert security == {path: [{"APIKeyHeader": []}] * (path in PROTECTED) for path in document["paths"]}
+    for path in document["paths"]:
+        schemes = ["APIKeyHeader"] * (path in PROTECTED)
+        schemes += ["PublicKey"] * (path in ("/stores", "/stores/{store_id}", "/clusters", "/places"))
+        assert operation(document, path)["security"] == [{scheme: []} for scheme in schemes]
+        assert ("403" in operation(document, path)["responses"]) is (path in PROTECTED)
 
 
 @pytest.mark.parametrize(("path", "media_type"), FILES.items())

@@ -16,7 +16,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.http.request import RequestFields
 from service.web.pipeline.app import App
-from service.web.pipeline.auth import Authenticate, api_key_authentication
+from service.web.pipeline.auth import Authentication, KeyAuthentication
 from tests.directory import company, store
 from tests.program import SECONDS
 
@@ -42,9 +42,9 @@ WITH_ADMIN = Settings(response_cache=1, admin="127.0.0.1:0")
 Client = TestClient[Any, Any]
 
 
-def authentication(keys: Iterable[str]) -> Authenticate:
+def authentication(keys: Iterable[str]) -> Authentication:
     """Return the authentication by these keys."""
-    return api_key_authentication(Keyring(static_principals(keys)))
+    return KeyAuthentication(Keyring(static_principals(keys)))
 
 
 def with_keys(*keys: str) -> RequestFields:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -17,6 +17,7 @@ from service.model.errors import Unauthorized
 from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import SnapshotHolder
 from service.web.http.request import RequestFields
+from service.web.pipeline.auth import Authentication
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import Data, serve
@@ -32,12 +33,17 @@ FIELDS = {"RateLimit", "RateLimit-Policy"}
 RatedClient = Callable[..., Awaitable[Client]]
 
 
-def authenticate(fields: RequestFields) -> Principal:
-    """Accept each key as the name of a principal, with the rate of that name."""
-    keys = fields.all.getall(KEY_HEADER, ())
-    if len(keys) != 1 or keys[0] not in RATES:
-        raise Unauthorized
-    return Principal(keys[0], RATES[keys[0]])
+class Authenticated(Authentication):
+    """Accepts each key as the name of a principal, with the rate of that name."""
+
+    def __call__(self, fields: RequestFields, keys: Sequence[str] = ()) -> Principal:
+        names = [*keys, *fields.all.getall(KEY_HEADER, ())]
+        if len(names) != 1 or names[0] not in RATES:
+            raise Unauthorized
+        return Principal(names[0], RATES[names[0]])
+
+
+authenticate = Authenticated()
 
 
 @pytest.fixture

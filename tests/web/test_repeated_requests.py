@@ -12,7 +12,7 @@ from service.access.api_key import static_principals
 from service.access.keyring import Keyring
 from service.access.token_bucket import Rate
 from service.publishing.snapshot import SnapshotHolder
-from service.web.pipeline.auth import api_key_authentication
+from service.web.pipeline.auth import KeyAuthentication
 from service.web.site import make_site
 from tests.directory import company, store, write_directory
 from tests.loaded import Data, serve
@@ -35,7 +35,7 @@ class Service:
     def __init__(self, snapshots: SnapshotHolder, cached: int = DEFAULTS.response_cache) -> None:
         self.ring = Keyring(static_principals([KEY]))
         settings = structs.replace(DEFAULTS, response_cache=cached, cors_origin=("*",), server_timing=False)
-        self.app = make_site(snapshots, api_key_authentication(self.ring), settings).public
+        self.app = make_site(snapshots, KeyAuthentication(self.ring), settings).public
         self.wire = Wire(self.app)
 
     async def answer(self, sent: bytes) -> bytes:

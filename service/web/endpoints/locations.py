@@ -47,6 +47,7 @@ def cluster_route(data: ServedData) -> ResourceRoute:
             parameters=map_parameters_of(schema.stores),
             media_type=GEO_JSON,
             protected=True,
+            public=True,
         )
 
     return ResourceRoute(path=_MAP, plan=plan, describe=describe)
@@ -85,6 +86,7 @@ def place_route(data: ServedData) -> ResourceRoute:
             errors=QUERY_ERRORS,
             parameters=PLACE_PARAMETERS,
             protected=True,
+            public=True,
         )
 
     return ResourceRoute(path=_PLACES, plan=plan, describe=describe)

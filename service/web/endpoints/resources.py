@@ -29,6 +29,7 @@ from service.model.envelope import (
     wrap,
 )
 from service.model.errors import (
+    Forbidden,
     NotFound,
     OtherVersion,
     PreconditionFailed,
@@ -54,10 +55,14 @@ from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representat
 from service.web.pipeline.routes import ResourceRoute
 
 TAG: Final = "directory"
-_DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent)
+_DATA_ERRORS: Final = (Unauthorized, Forbidden, TooManyRequests, PreconditionFailed, UnprocessableContent)
 QUERY_ERRORS: Final = (*_DATA_ERRORS, TooManyLongQueries)
+# Records that a public key gets: of one page, and of all pages of a list.
+PUBLIC_LIMIT: Final = 50
+PUBLIC_RECORDS: Final = 1000
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
+_AMOUNT: Final = f"A public key needs a limit of at most {PUBLIC_LIMIT}, within the first {PUBLIC_RECORDS:,} records"
 _QUIET_SECONDS: Final = 3600
 _log = logging.getLogger(__name__)
 
@@ -158,6 +163,12 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             return Plan(representation, partial(_json_page, table(dataset), query, raw))
         return Plan(representation, partial(_feature_page, table(dataset), query, raw, representation.identity.links))
 
+    def check_amount(raw: str, fields: RequestFields) -> None:
+        parser = endpoint.parser(data.snapshots.schema)
+        query = parser.parse(query_pairs(raw), strict=fields.is_strict)
+        if query.limit > PUBLIC_LIMIT or query.limit * query.page_num > PUBLIC_RECORDS:
+            raise Forbidden(_AMOUNT)
+
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)
         return Operation(
@@ -172,9 +183,10 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             parameters=parameters_of(described),
             others={GEO_JSON: (page_of_features(described),)} if has_places else {},
             protected=True,
+            public=has_places,
         )
 
-    return ResourceRoute(path=path, plan=plan, describe=describe)
+    return ResourceRoute(path=path, plan=plan, describe=describe, check_amount=check_amount)
 
 
 def _json_page(table: Table, query: Query, raw: str) -> Answer:
@@ -223,6 +235,7 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
             errors=(*_DATA_ERRORS, ServiceUnavailable, NotFound),
             segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
             protected=True,
+            public=resource is STORES,
         )
 
     return ResourceRoute(path=path, plan=plan, describe=describe)

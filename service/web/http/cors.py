@@ -62,20 +62,27 @@ class Cors:
         self._origins = frozenset() if self._any_origin else origins
         self.lines = lru_cache(self._lines)
 
-    def preflight(self, headers: CIMultiDictProxy[str]) -> HeaderLines | None:
-        """Return the fields of the answer to a preflight request of an allowed origin, None for any other request."""
+    def preflight(self, headers: CIMultiDictProxy[str], *, is_website: bool) -> HeaderLines | None:
+        """Return the fields of the answer to a preflight request of an allowed origin, None for any other request.
+
+        Allowed is also that of the website of a public key.
+        """
         origin = headers.get(hdrs.ORIGIN)
         if origin is None or hdrs.ACCESS_CONTROL_REQUEST_METHOD not in headers:
             return None
-        if not self._any_origin and origin not in self._origins:
+        if not (self._any_origin or is_website or origin in self._origins):
             return None
         return _PREFLIGHT
 
-    def _lines(self, vary: str, origin: str | None) -> HeaderLines:
-        """Return the CORS fields of a response to an origin, and its one Vary field."""
-        varying = [names for names in (vary, hdrs.ORIGIN if self._origins else "") if names]
+    def _lines(self, vary: str, origin: str | None, website: str | None = None) -> HeaderLines:
+        """Return the CORS fields of a response to an origin, and its one Vary field.
+
+        For a response to a public key `website` is the origin that may read it, too, `*` for any, "" for none.
+        """
+        varies = self._origins or website is not None
+        varying = [names for names in (vary, hdrs.ORIGIN if varies else "") if names]
         fields = {"Vary": ", ".join(varying)} if varying else {}
-        if allowed := ANY_ORIGIN if self._any_origin else origin if origin in self._origins else None:
+        if allowed := ANY_ORIGIN if self._any_origin else origin if origin in self._origins else website:
             fields["Access-Control-Allow-Origin"] = allowed
             fields["Access-Control-Expose-Headers"] = ", ".join(_EXPOSED)
         return header_lines(fields)

@@ -1,7 +1,7 @@
 """Link fields (RFC 8288): between the pages of a list, and from an error to the documentation."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import quote, unquote_plus
 
@@ -30,7 +30,6 @@ def ignored_parameter_lines(names: Iterable[str]) -> HeaderLines:
 
 
 _PAGE_NUM: Final = "page_num"
-_KEY: Final = "key"
 HELP_PATH: Final = "/docs"
 HELP_LINES: Final = header_lines({"Link": f'<{HELP_PATH}>; rel="help"'})
 # Four links with a longer query would exceed the header field size that common proxies accept.
@@ -50,12 +49,9 @@ def page_link_base(query: str, path: str = "") -> str:
     """Return the link to a page up to its number: a relative reference that is only a query.
 
     It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2). A link in a body is an absolute
-    path, without a key by mistake.
+    path.
     """
-    if path:
-        kept = _uri_query(query, (_PAGE_NUM, _KEY))
-    else:
-        kept = query if _SAME.fullmatch(query) else _uri_query(query, (_PAGE_NUM,))
+    kept = query if _SAME.fullmatch(query) else _uri_query(query)
     return f"{path}?{kept}&{_PAGE_NUM}=" if kept else f"{path}?{_PAGE_NUM}="
 
 
@@ -79,9 +75,9 @@ def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
     return f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"{LINE_END}'
 
 
-def _uri_query(query: str, without: Sequence[str]) -> str:
-    """Return a raw query, escaped for a URI, without empty pairs and without those of some names."""
+def _uri_query(query: str) -> str:
+    """Return a raw query, escaped for a URI, without empty pairs and without page numbers."""
     if _PLAIN.fullmatch(query):
-        return "&".join([pair for pair in query.split("&") if pair and pair.partition("=")[0] not in without])
-    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) not in without]
+        return "&".join([pair for pair in query.split("&") if pair and pair.partition("=")[0] != _PAGE_NUM])
+    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != _PAGE_NUM]
     return quote(_STRAY_PERCENT.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)

@@ -1,17 +1,18 @@
 """Requests as the application sees them: line, query string and header fields."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 import msgspec
 from aiohttp import HttpVersion, hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.access.api_key import digest
+from service.access.api_key import credential
 from service.model.errors import RequestError, Unauthorized
-from service.model.operation import KEY_HEADER, VERSION_HEADER
+from service.model.operation import KEY_HEADER, KEY_PARAMETER, VERSION_HEADER
 from service.web.http.conditional import is_conditional
 from service.web.http.content_coding import Coding, acceptable
 from service.web.http.forwarded import REQUEST_ID, TRACE_PARENT, X_FORWARDED_FOR, safe_id, trace_id
@@ -97,14 +98,21 @@ class RequestFields:
         return safe_id(self._received.get(REQUEST_ID))
 
     @cached_property
-    def key_digest(self) -> bytes:
-        """The digest of the API key. Raises `Unauthorized` unless there is exactly one."""
+    def credential(self) -> bytes:
+        """What the principal of the API key is found by. Raises `Unauthorized` unless there is exactly one."""
         keys = self._received.getall(KEY_HEADER, ())
         if not keys or keys == [""]:
             raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
         if len(keys) > 1:
             raise Unauthorized(f"The header {KEY_HEADER} is repeated")
-        return digest(keys[0])
+        return credential(keys[0])
+
+    @cached_property
+    def website(self) -> str | None:
+        """The origin of the page that sent the request, "" for that of the service; None if it is unknown."""
+        if origins := self._received.getall(hdrs.ORIGIN, ()):
+            return (origins[0] or None) if len(origins) == 1 else None
+        return "" if self._received.getall("Sec-Fetch-Site", ()) == ["same-origin"] else None
 
     @cached_property
     def codings(self) -> tuple[Coding, ...]:
@@ -163,3 +171,32 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     remote: str | None
     keep_alive: bool = True
     error: RequestError | None = None
+
+
+# A pair of a raw query whose name is `key`, however it is escaped, and its value.
+_KEY_PAIR: Final = re.compile(
+    "".join(f"(?:{letter}|%{ord(letter) >> 4}(?i:{ord(letter) & 15:x}))" for letter in KEY_PARAMETER) + "(?:=(.*))?",
+    re.DOTALL,
+)
+
+
+def take_keys(query: str) -> tuple[str, Sequence[str]]:
+    """Return a raw query without the pairs whose name is `key`, and their values, decoded."""
+    others, keys = [], []
+    for pair in query.split("&"):
+        written = _KEY_PAIR.fullmatch(pair)
+        if written is None:
+            others.append(pair)
+        else:
+            keys.append(unquote_plus(written[1] or ""))
+    return "&".join(others), keys
+
+
+def without_keys(request: Request) -> tuple[Request, Sequence[str]]:
+    """Return the request that differs only in having no parameter `key`, and the values of that."""
+    query, keys = take_keys(request.query)
+    if not keys:
+        return request, keys
+    target = f"{request.path}?{query}" if query else request.path
+    line = f"{request.method} {target} HTTP/{request.version.major}.{request.version.minor}"
+    return msgspec.structs.replace(request, line=line.encode("utf-8", "surrogateescape"), query=query), keys

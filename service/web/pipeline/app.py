@@ -14,6 +14,7 @@ from aiohttp import hdrs
 
 from service.access.token_bucket import Rate
 from service.model.errors import (
+    Forbidden,
     InternalServerError,
     MethodNotAllowed,
     RequestError,
@@ -28,13 +29,13 @@ from service.web.http.cors import PREFLIGHT_VARY, Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines, header_lines, vary_of_data
 from service.web.http.links import HELP_LINES, HELP_PATH
-from service.web.http.request import Request, RequestFields, without_trailing_slash
+from service.web.http.request import Request, RequestFields, take_keys, without_keys, without_trailing_slash
 from service.web.http.response import Answer, Response, error_answer
 from service.web.pipeline.answers import ANSWER_HIT, Answers, Deferred
-from service.web.pipeline.auth import Authenticate, make_rate_limits
+from service.web.pipeline.auth import Authentication, check_public_key, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.routes import AnswerRoute, Route, Routes
+from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
@@ -51,14 +52,15 @@ _log = logging.getLogger(__name__)
 class App:
     """Answers requests.
 
-    Checks in this order: path, method, key, rate, parameters, version, record or number of clusters, conditions.
+    Checks in this order: path, method, key, of a public key operation and website, rate, parameters, of a public key
+    amount, version, record or number of clusters, conditions.
     """
 
     def __init__(
         self,
         routes: Iterable[Route],
         snapshots: SnapshotHolder,
-        authenticate: Authenticate,
+        authenticate: Authentication,
         observer: Observer,
         settings: Settings,
     ) -> None:
@@ -83,12 +85,17 @@ class App:
         Neither raises anything but the cancellation of the request.
         """
         started = perf_counter()
+        keys: Sequence[str] = ()
+        if "key" in request.query or "%" in request.query:
+            request, keys = without_keys(request)
         fields, path = request.fields, request.path
         route, segment = self._routes.find(path)
         name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
         exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote)
         exchange.any_origin = route is not None and route.any_origin
+        if keys:
+            exchange.keys = keys
         try:
             answer = self._answer(request, route, segment, exchange)
         except Exception as error:  # noqa: BLE001 - as below
@@ -115,6 +122,8 @@ class App:
             _log.error("request %s to %s failed", exchange.request_id, exchange.route, exc_info=error)
         failure = error if isinstance(error, RequestError) else InternalServerError()
         answer = self._error_answer(failure, exchange.fields, protected=exchange.protected)
+        if exchange.keys and isinstance(failure, Unauthorized | Forbidden):
+            exchange.website = ANY_ORIGIN  # so that the page can say why
         error.__traceback__ = None  # which would make a cycle
         return self._respond(exchange, answer, started, closes=failure.closes)
 
@@ -130,7 +139,7 @@ class App:
             return None
         try:
             principal = self._authenticate(fields)
-            answer = cached.answer(fields) if principal.rate is None else None
+            answer = cached.answer(fields) if principal.rate is None and not principal.origins else None
         except RequestError:
             return None
         if answer is None:
@@ -150,14 +159,16 @@ class App:
         else:
             self.traffic.began()
             answer.stream.ended = partial(self._ended, exchange, answer, started)
-        cors = (_ANY_ORIGIN if exchange.any_origin else self._cors).lines(answer.vary, fields.origin)
+        cors = (_ANY_ORIGIN if exchange.any_origin else self._cors).lines(answer.vary, fields.origin, exchange.website)
         headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
         if self._server_timing:
             headers += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}{LINE_END}"
         if fields.has_preference and exchange.protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
             headers += STRICT_APPLIED
         closes = closes or self._snapshots.draining  # so that clients reconnect to another instance
-        return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
+        principal = exchange.principal
+        # A public key can be anyone's: it has no precedence over requests without a key.
+        return Response(answer, headers, closes=closes, authenticated=principal is not None and not principal.origins)
 
     def _ended(self, exchange: Exchange, answer: Answer, started: float) -> None:
         """Record an answer when its stream has ended."""
@@ -174,18 +185,29 @@ class App:
         if route is None:
             return self._redirect(request.path, request.query)
         if request.method not in _METHODS:
-            return self._preflight(request)
+            return self._preflight(request, route, exchange)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
         if not route.protected:
             return self._answers.answer(route, segment, request)
-        exchange.principal = principal = self._authenticate(fields)
+        exchange.principal = principal = self._authenticate(fields, exchange.keys)
         answer = partial(self._answers.answer, route, segment, request, principal.name if self._needs_key else None)
+        if principal.origins:
+            exchange.website = check_public_key(principal, fields, is_place=route.public)
+            answer = partial(self._bounded, route, request, answer)
         if principal.rate is not None:
             lines = self._rate_limits.check(principal.name, principal.rate)
             if lines is None:
                 return partial(self._limited, principal.name, principal.rate, exchange, answer)
             exchange.rate_limit = lines
+        return answer()
+
+    def _bounded(
+        self, route: ResourceRoute, request: Request, answer: Callable[[], Answer | Deferred[Answer]]
+    ) -> Answer | Deferred[Answer]:
+        """Return an answer to a public key. Raises `Forbidden` if that is for too many records."""
+        if route.check_amount is not None:
+            route.check_amount(request.query, request.fields)
         return answer()
 
     async def _limited(
@@ -214,7 +236,7 @@ class App:
         path, _, query = target.partition("#")[0].partition("?")
         try:
             known, _ = self._routes.find(path)
-            answer = error_answer(MethodNotAllowed(), accept) if known else self._redirect(path, query)
+            answer = error_answer(MethodNotAllowed(), accept) if known else self._redirect(path, take_keys(query)[0])
         except UnknownPath as error:
             answer = error_answer(error, accept, links=self._links(error))
         return self._unparsed(answer, client)
@@ -246,16 +268,20 @@ class App:
         location = header_lines({"Location": without_trailing_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    def _preflight(self, request: Request) -> Answer:
-        headers = self._cors.preflight(request.fields.all) if request.method == hdrs.METH_OPTIONS else None
+    def _preflight(self, request: Request, route: Route, exchange: Exchange) -> Answer:
+        if request.method != hdrs.METH_OPTIONS:
+            raise MethodNotAllowed
+        origin = request.fields.origin
+        is_website = route.public and origin is not None and self._authenticate.is_website(origin)
+        headers = self._cors.preflight(request.fields.all, is_website=is_website)
         if headers is None:
             raise MethodNotAllowed
+        exchange.website = origin if is_website else None
         return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=headers, vary=PREFLIGHT_VARY)
 
     def _is_authenticated(self, fields: RequestFields) -> bool:
-        """Return whether a request to a path that needs no key has a valid one."""
+        """Return whether a request to a path that needs no key has a valid one, which is not public."""
         try:
-            self._authenticate(fields)
+            return not self._authenticate(fields).origins
         except Unauthorized:
             return False
-        return True

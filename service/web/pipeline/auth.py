@@ -1,16 +1,16 @@
-"""Authentication by the key in `x-api-key`."""
+"""Authentication by the key of a request, and its rate limits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from service.access.api_key import Principal
+from service.access.api_key import PUBLIC_PREFIX, Principal, credential, listings
 from service.access.keyring import Keyring
 from service.access.rate_limiter import RateLimiter, RedisLimiter
 from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
-from service.model.errors import TooManyRequests, Unauthorized
-from service.model.operation import KEY_HEADER, RATE_LIMIT, RATE_LIMIT_POLICY
+from service.model.errors import Forbidden, TooManyRequests, Unauthorized
+from service.model.operation import KEY_HEADER, KEY_PARAMETER, RATE_LIMIT, RATE_LIMIT_POLICY
 from service.settings import Settings
 from service.web.http.header_fields import HeaderLines, header_lines
 from service.web.pipeline.counters import Event
@@ -18,30 +18,71 @@ from service.web.pipeline.counters import Event
 if TYPE_CHECKING:
     from service.web.http.request import RequestFields
 
-# Returns the principal of a request, or raises `Unauthorized`.
-Authenticate = Callable[["RequestFields"], Principal]
 
 _ANYONE: Final = Principal("anonymous")
 
 
-def api_key_authentication(ring: Keyring, clock: Callable[[], float] = time) -> Authenticate:
-    """Return the authentication by the keys of a ring, found by their SHA-256: timing reveals nothing about a key.
+class Authentication:
+    """Authenticates requests; this one accepts all of them, without a key."""
 
-    `clock` returns the seconds since the epoch.
-    """
+    def __call__(self, fields: "RequestFields", keys: Sequence[str] = ()) -> Principal:  # noqa: ARG002 - of keys
+        """Return the principal of a request with some values of the parameter `key`. Raises `Unauthorized`."""
+        return _ANYONE
 
-    def authenticate(fields: "RequestFields") -> Principal:
-        principal = ring.principals.get(fields.key_digest)
-        if principal is None or principal.expires_at <= clock():
-            raise Unauthorized(f"The key in the header {KEY_HEADER} is not valid")
+    def is_website(self, origin: str) -> bool:  # noqa: ARG002 - of keys
+        """Return whether a valid public key is for an origin."""
+        return False
+
+
+no_authentication: Final = Authentication()
+
+
+class KeyAuthentication(Authentication):
+    """Authenticates by the keys of a ring, found by their SHA-256: timing reveals nothing about a key."""
+
+    def __init__(self, ring: Keyring, clock: Callable[[], float] = time) -> None:
+        """Accept the keys of a ring; `clock` returns the seconds since the epoch."""
+        self._ring, self._clock = ring, clock
+
+    def __call__(self, fields: "RequestFields", keys: Sequence[str] = ()) -> Principal:
+        """Return the principal of a key that is valid now. Raises `Unauthorized`."""
+        principal = self._ring.principals.get(_credential(fields, keys) if keys else fields.credential)
+        if principal is None or principal.expires_at <= self._clock():
+            place = f"parameter {KEY_PARAMETER}" if any(keys) else f"header {KEY_HEADER}"
+            raise Unauthorized(f"The key in the {place} is not valid")
         return principal
 
-    return authenticate
+    def is_website(self, origin: str) -> bool:
+        """Return whether a valid public key is for an origin."""
+        now = self._clock()
+        return any(self._ring.websites.get(each, 0.0) > now for each in listings(origin))
 
 
-def no_authentication(_: "RequestFields") -> Principal:
-    """Accept every request."""
-    return _ANYONE
+def _credential(fields: "RequestFields", keys: Sequence[str]) -> bytes:
+    """Return what the principal is found by, of a key in the header or in the parameter. Raises `Unauthorized`."""
+    named = [key for key in keys if key]
+    if not named:
+        return fields.credential
+    if len(named) > 1 or any(fields.all.getall(KEY_HEADER, ())):
+        raise Unauthorized("The key is given twice")
+    if not named[0].startswith(PUBLIC_PREFIX):
+        raise Unauthorized(
+            f"Only a public key ({PUBLIC_PREFIX}…) may be in the address: send others in the header {KEY_HEADER}"
+        )
+    return credential(named[0])
+
+
+_PLACE: Final = "A public key is for /stores, /stores/{store_id}, /clusters and /places"
+
+
+def check_public_key(principal: Principal, fields: "RequestFields", *, is_place: bool) -> str:
+    """Return the origin of the website that uses a public key, "" for that of the service. Raises `Forbidden`."""
+    if not is_place:
+        raise Forbidden(_PLACE)
+    website = fields.website
+    if website is None or (website and principal.origins.isdisjoint(listings(website))):
+        raise Forbidden("The key is not for this website")
+    return website
 
 
 class RateLimits:

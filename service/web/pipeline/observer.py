@@ -1,5 +1,6 @@
 """The observer of requests: counts them and writes the access log."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from time import time_ns
 from typing import Final
@@ -28,6 +29,8 @@ class Exchange(msgspec.Struct, gc=False):
     principal   the authenticated client
     rate_limit  header fields with the state of its rate limit, for a response of any status
     any_origin  whether pages of any origin may read its response
+    keys        the values of the parameter `key`
+    website     for a response to a public key: the origin that may read it, `*` for any, "" if none asks for that
     """
 
     request_id: str
@@ -40,6 +43,8 @@ class Exchange(msgspec.Struct, gc=False):
     principal: Principal | None = None
     rate_limit: HeaderLines = ""
     any_origin: bool = False
+    keys: Sequence[str] = ()
+    website: str | None = None
 
 
 class Observer:

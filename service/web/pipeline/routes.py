@@ -39,6 +39,11 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether it needs a key."""
         return self.describe is not None and self.describe(NO_ATTRIBUTES).protected
 
+    @cached_property
+    def public(self) -> bool:
+        """Whether a public key is valid for it."""
+        return self.describe is not None and self.describe(NO_ATTRIBUTES).public
+
 
 class AnswerRoute(_Path, frozen=True, kw_only=True):
     """A path that a function answers, which gets the header fields and whether the request has a valid key."""
@@ -50,10 +55,11 @@ class ResourceRoute(_Path, frozen=True, kw_only=True):
     """The path of a resource: a function returns the plan of an answer. Raises `RequestError`.
 
     It gets the raw value of the path parameter, which is not decoded for clients without a key, the raw query string
-    and the header fields.
+    and the header fields. Before that `check_amount` raises `Forbidden` for more than a public key may query.
     """
 
     plan: Callable[[str, str, RequestFields], Plan]
+    check_amount: Callable[[str, RequestFields], object] | None = None
 
 
 Route: TypeAlias = AnswerRoute | ResourceRoute

@@ -17,7 +17,7 @@ from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.limits import Limits
 from service.web.http.content_coding import CODINGS
 from service.web.pipeline.access_log import AccessLogEntry
-from service.web.pipeline.auth import api_key_authentication
+from service.web.pipeline.auth import KeyAuthentication
 from service.web.site import make_site
 from tests.baking.random_datasets import random_dataset
 from tests.directory import company, store, write_directory
@@ -175,7 +175,7 @@ async def test_it_is_logged_and_counted_at_its_end(
     long = [store(f"s{number}", name="x" * 4000) for number in range(4000)]  # more than the system buffers
     await serve(snapshots, write_directory(tmp_path / "made", long))
     log, ring = Log(), Keyring(static_principals([KEY]))
-    site = make_site(snapshots, api_key_authentication(ring), DEFAULTS, log=log.write)
+    site = make_site(snapshots, KeyAuthentication(ring), DEFAULTS, log=log.write)
     client: Client = await aiohttp_client(ServiceServer(site.public, Limits(write_seconds=60)))
     whole = await ask(client, "/stores.ndjson")
     await ask(client, "/stores.ndjson", method="HEAD")
