@@ -55,6 +55,7 @@ Workers: TypeAlias = Annotated[
     PositiveCount | Literal["auto"], Meta(title="N|auto", description=f"{_COUNT.description} or 'auto'")
 ]
 Invalid: TypeAlias = Annotated[InvalidRecords, Meta(title="refuse|skip", description="'refuse' or 'skip'")]
+Explorer: TypeAlias = Annotated[Literal["full", "public"], Meta(title="full|public", description="'full' or 'public'")]
 LogFormat: TypeAlias = Annotated[Literal["text", "json"], Meta(title="text|json", description="'text' or 'json'")]
 # The first setting of each section of `--help`.
 SECTIONS: Final = {
@@ -154,6 +155,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         Texts, Help("Let web pages of this origin read responses; * allows any. Repeatable.", "ORIGIN")
     ] = ()
     no_explorer: Annotated[Flag, Help("Do not serve /explorer, the page for people.")] = False
+    explorer: Annotated[Explorer, Help("Serve /explorer with all it has, or as a page for everyone.")] = "full"
+    explorer_key: Annotated[Text, Help("Give the public page this public key of this service's origin.", "KEY")] = ""
+    title: Annotated[Text, Help("Call the public page this.", "TEXT", "Stores")] = ""
+    logo: Annotated[Text, Help("Show this .svg, .png, .jpg or .webp on the public page.", "FILE")] = ""
+    accent: Annotated[Text, Help("Use this colour for buttons and marks of the public page.", "COLOUR", "#0f6b5c")] = ""
+    frame_ancestors: Annotated[
+        Texts, Help("Let pages of this origin show the public page in a frame. Repeatable.", "ORIGIN")
+    ] = ()
     tiles: Annotated[Text, Help("Show map tiles of this URL in /explorer: https://host/{z}/{x}/{y}.png.", "URL")] = ""
     tiles_attribution: Annotated[Text, Help("Name the source of the tiles on the map.", "TEXT")] = ""
     image_origin: Annotated[
@@ -190,6 +199,8 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 ANY_ORIGIN: Final = "*"
+# By the end of the name of a file.
+IMAGE_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # An origin as browsers write it: a scheme, a host and an optional port (RFC 6454 section 6.2).
 _HOST: Final = r"[a-z0-9._~!$&'()+;=%-]+|\[[0-9a-f:.]+\]"
@@ -198,6 +209,7 @@ _ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<po
 _OF_A_TILE: Final = ("{z}", "{x}", "{y}")
 _TILES: Final = re.compile(r"(?P<origin>https?://[A-Za-z0-9.:\[\]-]+)(?P<path>/.*)")
 _IMAGES: Final = re.compile(r"https://[A-Za-z0-9.:\[\]-]+")
+_PAGES: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+")
 
 
 def tiles_origin(url: str) -> str:
@@ -212,6 +224,13 @@ def image_origin(text: str) -> str:
     """Return an origin of images as browsers write it. Raises `ValueError` with the reason."""
     if _IMAGES.fullmatch(text) is None:
         raise ValueError(f"{text!r} is not an origin of images: write https://images.example, without a path")
+    return parse_origin(text)
+
+
+def frame_ancestor(text: str) -> str:
+    """Return an origin of pages as browsers write it. Raises `ValueError` with the reason."""
+    if _PAGES.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is not an origin of pages: write https://shop.example, without a path")
     return parse_origin(text)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import shlex
 import signal
 from collections.abc import Iterator
@@ -52,7 +53,7 @@ from service.server.listener import (
 )
 from service.server.log import checked_access_log, shown_progress, start_log
 from service.server.process import ServeSetup, run
-from service.settings import Settings, image_origin, parse_origin, tiles_origin
+from service.settings import IMAGE_TYPES, Settings, frame_ancestor, image_origin, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
@@ -95,6 +96,8 @@ def warn_about_keys(settings: Settings) -> None:
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 
+_PUBLIC: Final = "sd_pub_"  # what public keys begin with
+_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
@@ -267,6 +270,8 @@ def _check(settings: Settings) -> None:
     with setting_errors("tiles"):
         if settings.tiles and tiles_origin(settings.tiles) and not settings.tiles_attribution:
             raise ValueError("tiles need --tiles-attribution, the source to name on the map")
+    with setting_errors("explorer"):
+        _check_explorer(settings)
     with setting_errors("image_origin"):
         for origin in settings.image_origin:
             image_origin(origin)
@@ -275,6 +280,24 @@ def _check(settings: Settings) -> None:
     with setting_errors("cache_control"):
         if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
             raise ValueError("a header field may contain printable ASCII only")
+
+
+def _check_explorer(settings: Settings) -> None:
+    """Raise `ValueError` for what the public page cannot be made with."""
+    own = (settings.explorer_key, settings.title, settings.logo, settings.accent, settings.frame_ancestors)
+    if settings.explorer != "public":
+        if any(own):
+            raise ValueError("a key, a title, a logo, an accent and frames are for --explorer public")
+        return
+    if not settings.explorer_key.startswith(_PUBLIC) and not settings.no_auth:
+        raise ValueError("the public page needs --explorer-key, a public key of this service's own origin")
+    if settings.accent and _COLOUR.fullmatch(settings.accent) is None:
+        raise ValueError(f"{settings.accent!r} is no colour: write it as #0f6b5c")
+    logo = Path(settings.logo)
+    if settings.logo and (logo.suffix.lower().removeprefix(".") not in IMAGE_TYPES or not logo.is_file()):
+        raise ValueError(f"{settings.logo!r} is no file that ends with .svg, .png, .jpg or .webp")
+    for origin in settings.frame_ancestors:
+        frame_ancestor(origin)
 
 
 def _check_rate_store(url: str) -> None:

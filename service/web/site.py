@@ -16,7 +16,7 @@ from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.documents import document_routes, explorer_routes, start_route
-from service.web.endpoints.embed import embed_routes
+from service.web.endpoints.embed import embed_routes, public_routes
 from service.web.endpoints.locations import cluster_route, place_route
 from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
@@ -65,7 +65,8 @@ def make_site(
 
     documents = document_routes(data, openapi, settings)
     plain = operations(NO_ATTRIBUTES)
-    pages = (*explorer_routes(settings), *embed_routes(data, settings))
+    explorer = public_routes if settings.explorer == "public" else explorer_routes
+    pages = (*explorer(settings), *embed_routes(data, settings))
     public = (*records, *documents, *pages, start_route(plain, settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)

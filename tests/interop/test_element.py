@@ -431,3 +431,57 @@ def test_removed_and_put_back_it_begins_again(show: Open) -> None:
     visit.page.evaluate("document.body.append(kept)")
     visit.page.locator("store-locator .cluster").first.wait_for()
     found(visit, "46 stores found")
+
+
+def test_custom_properties_and_parts_give_it_the_look_of_the_page(show: Open) -> None:
+    style = """<style>
+      store-locator { --store-locator-text: #111133; --store-locator-background: #fffff0; --store-locator-font: serif }
+      store-locator { --store-locator-accent: #770044; --store-locator-radius: 3px }
+      store-locator::part(search) { padding: 9px }
+    </style>"""
+    visit = show('<store-locator map="off" query="shop 01"></store-locator>', page={"head": style})
+    visit.page.get_by_role("button", name="Shop 01").click()
+    locator = visit.page.locator("store-locator")
+    seen = {
+        ".locator": ("color", "rgb(17, 17, 51)"),
+        "input": ("background-color", "rgb(255, 255, 240)"),
+        "h2": ("font-family", "serif"),
+        ".primary": ("background-color", "rgb(119, 0, 68)"),
+        ".close": ("border-top-left-radius", "3px"),
+        "form": ("padding-top", "9px"),
+    }
+    for part, (name, value) in seen.items():
+        expect(locator.locator(part)).to_have_css(name, value)
+
+
+@pytest.fixture(scope="module")
+def public(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Run a service with the page for everyone, which the page of the host may frame."""
+    folder = write_directory(tmp_path_factory.mktemp("public") / "data", STORES)
+    (folder / "mapping.toml").write_text(MAPPING)
+    options = ("--no-auth", "--explorer", "public", "--title", "Shops", "--frame-ancestors", host.origin)
+    with serving("--data", folder, "--cache", tmp_path_factory.mktemp("cache"), *options) as serves:
+        yield serves
+
+
+@pytest.mark.parametrize(("locale", "text"), [("en-US", "22 stores found"), ("de-DE", "22 Filialen gefunden")])
+def test_the_public_page_speaks_the_language_of_the_browser(
+    browser: Any, public: Running, locale: str, text: str
+) -> None:
+    context = browser.new_context(viewport=DESKTOP, locale=locale)
+    visit = Visit(context, public.address).open("/explorer?q=toronto")
+    expect(visit.page.get_by_role("heading", name="Shops")).to_be_visible()
+    found(visit, text)
+    visit.page.locator("store-locator .cluster").first.wait_for()
+    assert visit.page.evaluate("document.documentElement.lang") == locale[:2]
+    assert serious_violations(visit.page) == []
+    context.close()
+    assert visit.errors == []
+
+
+def test_the_public_page_is_framed_where_it_may_be(visits: Any, host: Host, public: Running) -> None:
+    host.write(f'<iframe src="{public.address}/explorer" width="400" height="600" title="Stores"></iframe>')
+    visit: Visit = visits(host.origin, also="http://127.0.0.1:")  # the script of the host's page, too
+    visit.open("/")
+    status = visit.page.frame_locator("iframe").locator("store-locator p.status")
+    expect(status).to_have_text("46 stores found")

@@ -39,6 +39,10 @@ def served(tmp_path: Path) -> Path:
     """Return a folder with the modules at the paths where they are served."""
     shutil.copytree(WEB / "explorer", tmp_path / "explorer")
     shutil.copytree(WEB / "endpoints" / "docs", tmp_path / "docs")
+    shutil.copytree(WEB / "explorer", tmp_path / "embed")
+    shutil.copytree(WEB / "embed", tmp_path / "embed", dirs_exist_ok=True)
+    (tmp_path / "embed" / "leaflet.d.ts").write_text("declare const L: any;\nexport default L;\n")
+    shutil.copytree(WEB / "public", tmp_path / "public")
     return tmp_path
 
 
@@ -57,13 +61,17 @@ def test_the_types_of_the_modules_fit(served: Path) -> None:
     compiler = TOOLS / "node_modules" / ".bin" / "tsc"
     if not compiler.exists():
         pytest.fail("there is no tsc: run `make interop`, which installs it", pytrace=False)
-    config = {"compilerOptions": OPTIONS, "files": ["explorer/page.js", "explorer/hours.js"]}
+    config = {"compilerOptions": OPTIONS, "files": ["explorer/page.js", "embed/store-locator.js", "public/page.js"]}
     (served / "tsconfig.json").write_bytes(orjson.dumps(config))
     succeed(served, compiler, "-p", served)
 
 
 def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
     pass_in_node(served, "words.test.mjs")
+
+
+def test_languages_have_all_texts_and_their_own_forms(served: Path) -> None:
+    pass_in_node(served, "language.test.mjs")
 
 
 def test_opening_hours_are_shown_as_the_service_finds_them(served: Path) -> None:

@@ -7,9 +7,9 @@ import { languageOf, pointOf } from "./language.js";
 import { Search, placeName } from "./search.js";
 import { SHEET, cardOf, frameOf, itemOf, nameOf } from "./view.js";
 
-const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "ja"];
+export const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "ja"];
 /** Attributes of the element, and the parameters that they set. */
-const PARAMETERS = { country: "country", company: "company_id", query: "q", near: "near", radius: "radius" };
+export const PARAMETERS = { country: "country", company: "company_id", query: "q", near: "near", radius: "radius" };
 const OTHERS = ["key", "src", "unit", "lang", "limit", "map", "show", "directions", "store-url", "json-ld"];
 /** What a public key allows. */
 const [MOST_LIMIT, MOST_RECORDS] = [50, 1000];
@@ -373,7 +373,7 @@ export class StoreLocator extends HTMLElement {
  * @param {string[]} codes those that there are, the first of which is the last resort
  * @returns {{code: string, locale: string}}
  */
-function preferred(wanted, codes) {
+export function preferred(wanted, codes) {
   const tags = wanted.flatMap((tag) => {
     try {
       return Intl.getCanonicalLocales(tag.replace("_", "-"));

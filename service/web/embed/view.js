@@ -25,7 +25,7 @@ SHEET.replaceSync(`
   --corner: var(--store-locator-radius, 8px); --on-accent: #fff; --muted: color-mix(in srgb, var(--text) 72%, var(--raised));
   --line: color-mix(in srgb, var(--text) 18%, var(--raised)); --soft: color-mix(in srgb, var(--text) 5%, var(--raised)); --edge: var(--muted);
   --open: var(--accent); --closed: #9c3d22; --mark: var(--accent); --shadow: 0 6px 24px rgb(20 30 40 / 18%);
-  font-family: var(--store-locator-font, inherit); font-size: clamp(16px, 1rem, 20px); line-height: 1.45; color: var(--text); background: var(--raised);
+  font-family: var(--store-locator-font, inherit); font-size: clamp(16px, 1rem, 20px); line-height: 1.45; color: var(--text); background: var(--raised); border-radius: var(--corner);
 }
 *, *::before { box-sizing: border-box; }
 [hidden], .with-card > :not(.card) { display: none !important; }
@@ -35,7 +35,7 @@ h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; }
 .small, .status, .more, .kind, .count { color: var(--muted); font-size: .875em; }
 .search, .buttons { display: flex; flex-wrap: wrap; gap: 8px; }
 .search { padding: 2px 2px 8px; }
-.box { position: relative; flex: 1 1 14em; }
+.box { position: relative; flex: 1 1 10em; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--edge); border-radius: var(--corner); background: var(--raised); }
 input { width: 100%; }
 button, .button { display: inline-flex; align-items: center; gap: 6px; cursor: pointer; text-decoration: none; border-color: var(--line); }
@@ -57,7 +57,7 @@ button:hover, .button:hover { background: var(--soft); }
 .list { list-style: none; }
 .item { position: relative; padding: 12px; border-bottom: 1px solid var(--line); }
 .item:hover { background: var(--soft); }
-.item .name { min-height: 24px; padding: 0; border: 0; background: none; font-weight: 600; text-align: start; }
+.item .name { display: inline; min-height: 24px; padding: 0; border: 0; background: none; font-weight: 600; text-align: start; }
 .item .name::before { content: ""; position: absolute; inset: 0; }
 .away { float: inline-end; color: var(--muted); }
 .badge { color: var(--muted); font-weight: 600; font-size: .875em; }

@@ -1,6 +1,6 @@
 """The documents: /, /openapi.json, /docs (an interactive page without foreign resources), the explorer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
 from hashlib import sha256
 from html import escape
@@ -14,7 +14,7 @@ from aiohttp import hdrs
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
 from service.model.records import STORES
-from service.settings import Settings, image_origin, tiles_origin
+from service.settings import IMAGE_TYPES, Settings, image_origin, tiles_origin
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
 from service.web.http.links import HELP_PATH
@@ -144,7 +144,7 @@ def _identity(path: str, body: bytes, media_type: str) -> Identity:
     return Identity(path, "", sha256(body).hexdigest(), media_type)
 
 
-MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
+MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, **IMAGE_TYPES}
 _PAGE: Final = "page.html"
 # Its other files are counted as one.
 _FILES: Final = f"{EXPLORER_PATH}/{{file}}"
@@ -161,41 +161,38 @@ def explorer_routes(settings: Settings) -> tuple[Route, ...]:
 
 @cache  # the files do not change, and their digests take long
 def _routes(key: str, tiles: str, attribution: str, images: tuple[str, ...]) -> tuple[Route, ...]:
-    headers, folder = _headers(tiles, images), resources.files("service.web") / "explorer"
+    folder = resources.files("service.web") / "explorer"
     files = {file.name: file for file in folder.iterdir()} | {name: VENDORED / "leaflet" / name for name in _LEAFLET}
     known = {"KEY": key, "TILES": tiles, "ATTRIBUTION": attribution, "IMAGES": " ".join(images)}
-    page = _filled(files.pop(_PAGE).read_text("utf-8"), **known)
+    known |= {"MEMBERS": " ".join(STORES.members), "FILTERS": " ".join(field.name for field in STORES.filters)}
+    page = filled(files.pop(_PAGE).read_text("utf-8"), **known)
+    return page_routes(page, {name: file.read_bytes() for name, file in files.items()}, page_headers(tiles, images))
+
+
+def page_routes(page: bytes, files: Mapping[str, bytes], headers: HeaderLines) -> tuple[Route, ...]:
+    """Return the routes of a page for people, and of its files."""
     return (
-        document_route(EXPLORER_PATH, page.encode(), HTML, headers),
+        document_route(EXPLORER_PATH, page, HTML, headers),
         *(
-            document_route(
-                f"{EXPLORER_PATH}/{name}",
-                file.read_bytes(),
-                MEDIA_TYPES[name.rpartition(".")[2]],
-                headers,
-                group=_FILES,
-            )
-            for name, file in sorted(files.items())
+            document_route(f"{EXPLORER_PATH}/{name}", body, MEDIA_TYPES[name.rpartition(".")[2]], headers, group=_FILES)
+            for name, body in sorted(files.items())
         ),
     )
 
 
-def _headers(tiles: str, images: tuple[str, ...]) -> HeaderLines:
+def page_headers(tiles: str, images: tuple[str, ...], ancestors: str = "'none'") -> HeaderLines:
+    """Return the header fields of a page for people, with the sources of its images, and who may frame it."""
     sources = " ".join(["'self'", *([tiles_origin(tiles)] if tiles else []), *images])
-    return header_lines(
-        {
-            "Cache-Control": "no-cache",
-            "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-            f"img-src {sources}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-            "Referrer-Policy": "same-origin",
-        }
+    policy = (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {sources}; connect-src 'self'; "
+        f"frame-ancestors {ancestors}; base-uri 'none'; form-action 'self'"
     )
+    fields = {"Cache-Control": "no-cache", "Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
+    return header_lines(fields)
 
 
-def _filled(page: str, **values: str) -> str:
-    """Return the page with what its scripts need to know of the service."""
-    values["MEMBERS"] = " ".join(STORES.members)
-    values["FILTERS"] = " ".join(field.name for field in STORES.filters)
+def filled(page: str, **values: str) -> bytes:
+    """Return a page or a style sheet with what it needs to know of the service."""
     for name, value in values.items():
         page = page.replace(f"{{{name}}}", escape(value))
-    return page
+    return page.encode()

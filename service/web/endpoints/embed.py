@@ -1,22 +1,32 @@
-"""`/embed/*`: the element `<store-locator>` for any website, and the modules that it shares with the explorer."""
+"""`/embed/*`: the element `<store-locator>` for any website; the public page, which has it and nothing else."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from service.model.attributes import Attribute, Schema
 from service.model.operation import JSON
-from service.settings import Settings, image_origin
-from service.web.endpoints.documents import MEDIA_TYPES, VENDORED, document_plan, document_route
+from service.settings import Settings, frame_ancestor, image_origin
+from service.web.endpoints.documents import (
+    MEDIA_TYPES,
+    VENDORED,
+    document_plan,
+    document_route,
+    filled,
+    page_headers,
+    page_routes,
+)
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import header_lines
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import ResourceRoute, Route
 
 EMBED_PATH: Final = "/embed"
+_ACCENT: Final = "#0f6b5c"
 _FILES: Final = f"{EMBED_PATH}/{{file}}"
 # Of the explorer, what the element imports or loads.
 _SHARED: Final = (
@@ -74,6 +84,21 @@ def _files() -> Iterator[tuple[str, bytes]]:
 def _shown(attribute: Attribute) -> _Attribute:
     label = attribute.label or attribute.name.replace("_", " ").capitalize()
     return _Attribute(attribute.name, attribute.kind, label, attribute.show or "card")
+
+
+def public_routes(settings: Settings) -> tuple[Route, ...]:
+    """Return the routes of the page for everyone, which has the element, and its files; none if it is not served."""
+    if settings.no_explorer:
+        return ()
+    web, images = resources.files("service.web"), tuple(map(image_origin, settings.image_origin))
+    ancestors = " ".join(map(frame_ancestor, settings.frame_ancestors)) or "'none'"
+    logo = Path(settings.logo)
+    picture = logo.read_bytes() if settings.logo else (web / "explorer" / "icon.svg").read_bytes()
+    name = f"logo{logo.suffix.lower() or '.svg'}"
+    known = {"TITLE": settings.title or "Stores", "KEY": settings.explorer_key, "LOGO": f"explorer/{name}"}
+    page, style, script = ((web / "public" / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    files = {"page.css": filled(style, ACCENT=settings.accent or _ACCENT), "page.js": script.encode(), name: picture}
+    return page_routes(filled(page, **known), files, page_headers(settings.tiles, images, ancestors))
 
 
 def _service_route(data: ServedData, settings: Settings) -> Route:
