@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from math import ceil
 from time import monotonic
-from typing import Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from service.access.token_bucket import TOLERANCE, MemoryLimiter, Rate, RateDecision, decision
@@ -56,7 +56,8 @@ class RedisLimiter:
         _check(url)
         self._timeout_seconds = timeout_seconds
         try:
-            pool = BlockingConnectionPool.from_url(url, max_connections=MAX_CONCURRENT, timeout=timeout_seconds)
+            limits = {"max_connections": MAX_CONCURRENT, "timeout": timeout_seconds}
+            pool = BlockingConnectionPool.from_url(url, protocol=2, **limits)  # which every release speaks
             pool.make_connection()  # type: ignore[no-untyped-call] # which detects unknown options
         except (ValueError, TypeError):  # the message may quote the URL
             raise ValueError("an option in its query is not supported") from None
@@ -68,8 +69,11 @@ class RedisLimiter:
         """Take one request from the bucket of a key, if it has one left. Raises `RedisFailed`, on a timeout as well."""
         async with self._failures():
             bucket = f"store-directory:{rate.requests}:{rate.seconds}:{rate.burst}:{name}"
-            allowed, taken = await self._take([bucket], [rate.requests, rate.seconds, rate.burst])
-            decided = decision(rate, float(taken), allowed=bool(allowed))
+            match await self._take([bucket], [rate.requests, rate.seconds, rate.burst]):
+                case [allowed, taken]:
+                    decided = decision(rate, float(taken), allowed=bool(allowed))
+                case _:
+                    raise TypeError
         if not decided.allowed:
             wait = (float(taken) + 1 - rate.burst) * rate.seconds / rate.requests
             self._refused[name, rate] = monotonic() + wait
@@ -86,7 +90,8 @@ class RedisLimiter:
     async def ping(self) -> None:
         """Check that Redis responds. Raises `RedisFailed`, on a timeout as well."""
         async with self._failures():
-            await cast("Awaitable[bool]", self._client.ping())
+            pong: Any = self._client.ping()  # its type is another one in each release
+            await pong
 
     async def close(self) -> None:
         """Close the connections."""

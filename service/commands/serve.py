@@ -306,4 +306,4 @@ def _check_rate_store(url: str) -> None:
     try:
         RedisLimiter(url)
     except ImportError as error:
-        raise ValueError("this needs the package redis: pip install 'redis>=7,<8'") from error
+        raise ValueError("this needs the package redis: pip install 'redis>=7,<9'") from error

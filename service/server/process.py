@@ -35,6 +35,8 @@ GC_THRESHOLD: Final = 1_000
 SWITCH_SECONDS: Final = 0.0005
 _HEARTBEAT_SECONDS: Final = 1
 _POLL_SECONDS: Final = 0.02
+# Data that is rejected sooner is an error without a line before it.
+_SILENT_SECONDS: Final = 2
 _log = logging.getLogger(__name__)
 
 
@@ -95,7 +97,7 @@ async def run(
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
                 site = await _site(setup, holder, log.write if log else None)
-                async with _listening(setup, site, public, admin):
+                async with _listening(setup, holder, site, public, admin):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
                     if holder.current is not None:
@@ -151,7 +153,9 @@ async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | Non
 
 
 @asynccontextmanager
-async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
+async def _listening(
+    setup: ServeSetup, holder: SnapshotHolder, site: "Site", public: Listener, admin: Listener
+) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
     from service.web.connections.limits import Limits  # noqa: PLC0415 - see above
     from service.web.site import open_site  # noqa: PLC0415 - see above
@@ -159,12 +163,25 @@ async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: L
     connections = setup.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
-    if setup.workspace.claim("listening"):
-        setup.announcement.listening()
+    announcing = asyncio.create_task(_announce_addresses(setup, holder))
     try:
         yield
     finally:
+        announcing.cancel()
         await close()
+
+
+async def _announce_addresses(setup: ServeSetup, holder: SnapshotHolder) -> None:
+    """Print where the service listens: when there is data, or when it takes long, so that an error comes first."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_SILENT_SECONDS):
+            await holder.has_data.wait()
+    _print_addresses(setup)
+
+
+def _print_addresses(setup: ServeSetup) -> None:
+    if setup.workspace.claim("listening"):
+        setup.announcement.listening()
 
 
 def import_web() -> None:
@@ -194,6 +211,7 @@ async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
     if holder.current is not None and setup.workspace.claim("ready"):
         setup.manager.ready()
+        _print_addresses(setup)
         setup.announcement.ready(holder.current)
 
 

@@ -27,8 +27,8 @@ def test_without_the_redis_package_the_error_says_how_to_install_it(tmp_path: Pa
     (tmp_path / "redis" / "__init__.py").write_text("raise ImportError('as if it were not there')")
     ended = run("serve", "--rate-store", "redis://localhost", PYTHONPATH=str(tmp_path))
     assert ended.returncode == 2
-    assert "--rate-store: this needs the package redis: pip install 'redis>=7,<8'\n" in ended.stderr
-    assert "redis>=7,<8" in tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]["dev"]
+    assert "--rate-store: this needs the package redis: pip install 'redis>=7,<9'\n" in ended.stderr
+    assert "redis>=7,<9" in tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]["dev"]
     assert "Traceback" not in ended.stderr
 
 

@@ -73,7 +73,7 @@ def test_each_object_is_valid_in_kubernetes(values: Values, version: str) -> Non
 def test_no_process_has_more_privileges_than_it_needs(values: Values) -> None:
     spec = pod(values)
     assert spec["securityContext"]["runAsNonRoot"]
-    assert spec["securityContext"].get("runAsUser") == (None if values == FORMS["openshift"] else 10001)
+    assert spec["securityContext"].get("runAsUser") == (None if "podSecurityContext" in values else 10001)
     assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
     for each in containers(values):
@@ -260,24 +260,37 @@ def test_the_schema_refuses_unknown_values_wrong_types_and_secrets(path: str, va
         render(with_value(path, value))
 
 
-@pytest.mark.parametrize(
-    ("values", "why"),
-    [
-        ({}, "set `data` (such as data.http.url) and `auth` (such as auth.secret), or demo=true for made-up data"),
-        ({"data": MINIMAL["data"]}, "set `data` (such as data.http.url) and `auth`"),
-        ({**MINIMAL, "demo": True}, "demo=true serves the bundled data without a key: leave out `data` and `auth`"),
-        ({**MINIMAL, "extraArgs": ["--port=80"]}, "extraArgs: the chart sets --port"),
-        ({**MINIMAL, "extraArgs": ["--api-key=secret"]}, "extraArgs: --api-key would be readable in the pod"),
-        ({**MINIMAL, "extraEnv": [{"name": "TMPDIR", "value": "/"}]}, "extraEnv: the chart sets TMPDIR"),
-        ({**MINIMAL, "extraVolumes": [{"name": "cache"}]}, "extraVolumes: the chart has a volume cache"),
-        ({**MINIMAL, "extraVolumeMounts": [{"name": "x", "mountPath": "/data"}]}, "the chart mounts /data"),
-        ({**MINIMAL, "podLabels": {"app.kubernetes.io/name": "x"}}, "podLabels: the chart sets app.kubernetes.io/name"),
-        ({**MINIMAL, "livenessProbe": {"exec": {}}}, "livenessProbe: the chart sets what is asked"),
-    ],
-)
+REFUSED: Final[list[tuple[Values, str]]] = [
+    ({}, "set `data` (such as data.http.url) and `auth` (such as auth.secret), or demo=true for made-up data"),
+    ({"data": MINIMAL["data"]}, "set `data` (such as data.http.url) and `auth`"),
+    ({**MINIMAL, "demo": True}, "demo=true serves the bundled data without a key: leave out `data` and `auth`"),
+    ({**MINIMAL, "extraArgs": ["--port=80"]}, "extraArgs: the chart sets --port"),
+    ({**MINIMAL, "extraArgs": ["--api-key=secret"]}, "extraArgs: --api-key would be readable in the pod"),
+    ({**MINIMAL, "extraEnv": [{"name": "TMPDIR", "value": "/"}]}, "extraEnv: the chart sets TMPDIR"),
+    ({**MINIMAL, "extraVolumes": [{"name": "cache"}]}, "extraVolumes: the chart has a volume cache"),
+    ({**MINIMAL, "extraVolumeMounts": [{"name": "x", "mountPath": "/data"}]}, "the chart mounts /data"),
+    ({**MINIMAL, "podLabels": {"app.kubernetes.io/name": "x"}}, "podLabels: the chart sets app.kubernetes.io/name"),
+    ({**MINIMAL, "livenessProbe": {"exec": {}}}, "livenessProbe: the chart sets what is asked"),
+]
+
+
+@pytest.mark.parametrize(("values", "why"), REFUSED)
 def test_what_is_missing_or_set_by_the_chart_fails_with_one_line(values: Values, why: str) -> None:
     with pytest.raises(HelmError, match=re.escape(why)):
         render(values)
+
+
+def test_each_refusal_of_the_chart_was_tried() -> None:
+    errors = []
+    for values, _ in REFUSED:
+        with pytest.raises(HelmError) as raised:
+            render(values)
+        errors.append(str(raised.value))
+    texts = "".join(path.read_text() for path in CHART.glob("templates/*"))
+    refusals = re.findall(r'fail \(?(?:printf )?"(.*?)"', texts)
+    assert len(refusals) == texts.count("fail ") > 0
+    patterns = [re.escape(text).replace("%s", r"\S+") for text in refusals]
+    assert [pattern for pattern in patterns if not any(re.search(pattern, error) for error in errors)] == []
 
 
 def test_an_option_that_the_chart_sets_cannot_be_passed_again() -> None:

@@ -1,4 +1,4 @@
-"""The link that is printed at the start: it has the key only if a person reads it."""
+"""What is printed at the start: a link, which has the key only if a person reads it; no address before an error."""
 
 import os
 import pty
@@ -11,11 +11,17 @@ from typing import Protocol
 import msgspec
 import pytest
 
-from service.server.console import StartupMessage
+from service.access.keyring import Keyring
+from service.dataset import Rejected
+from service.publishing.cache_folder import run_workspace
+from service.publishing.worker_slots import single_slot
+from service.server.console import ServiceManager, StartupMessage
 from service.server.listener import Listener
+from service.server.process import ServeSetup, run
 from service.settings import Settings
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
+from tests.publishing.scripted import Script
 
 pytestmark = pytest.mark.process
 
@@ -65,3 +71,20 @@ def test_the_link_has_no_other_key(message: StartupMessage, link: Link) -> None:
 
 def test_there_is_no_link_to_a_page_that_is_not_served(message: StartupMessage, link: Link) -> None:
     assert link(msgspec.structs.replace(message, settings=Settings(no_explorer=True)), terminal=True) == ""
+
+
+async def test_the_error_of_data_that_is_rejected_at_once_comes_before_the_addresses(
+    message: StartupMessage, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with run_workspace(tmp_path) as workspace:
+        setup = ServeSetup(
+            settings=Settings(no_auth=True),
+            source=Script(Rejected("stores: the file is missing")),
+            workspace=workspace,
+            keyring=Keyring({}, tmp_path / "keys.json", workspace.key_backup),
+            announcement=message,
+            manager=ServiceManager(),
+        )
+        with pytest.raises(Rejected):
+            await run(setup, single_slot(), message.public, message.admin)
+    assert capfd.readouterr().out == ""
