@@ -28,35 +28,35 @@ const WITH_PROVINCE = "AU BR CA CN ES IN IT JP KR MX MY NG TW US";
 export function languageOf(code, texts, locale = code, unit = null) {
   const isMiles = unit ? unit === "mi" : MILES.includes(new Intl.Locale(locale).maximize().region ?? "");
   const { unit: name, metres } = UNITS[isMiles ? "mi" : "km"];
-  const regions = new Intl.DisplayNames(locale, { type: "region" });
-  const plural = new Intl.PluralRules(code);
-  const number = new Intl.NumberFormat(locale);
-  const precise = new Intl.NumberFormat(locale, { maximumSignificantDigits: 17 });
-  const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 2 });
-  const distances = [0, 1].map((digits) => new Intl.NumberFormat(locale, { style: "unit", unit: name, maximumFractionDigits: digits }));
-  /** Return what formats dates, made when it is first used: that takes long. @param {Intl.DateTimeFormatOptions} options */
-  const dates = (options) => {
-    /** @type {Intl.DateTimeFormat | undefined} */
-    let made;
-    return (/** @type {Date} */ date) => (made ??= new Intl.DateTimeFormat(locale, options)).format(date);
+  const regions = lazy(() => new Intl.DisplayNames(locale, { type: "region" }));
+  const plural = lazy(() => new Intl.PluralRules(code));
+  const numbers = (/** @type {Intl.NumberFormatOptions} */ options) => {
+    const made = lazy(() => new Intl.NumberFormat(locale, options));
+    return (/** @type {number} */ value) => made().format(value);
   };
+  const distances = [0, 1].map((digits) => numbers({ style: "unit", unit: name, maximumFractionDigits: digits }));
+  const dates = (/** @type {Intl.DateTimeFormatOptions} */ options) => {
+    const made = lazy(() => new Intl.DateTimeFormat(locale, options));
+    return (/** @type {Date} */ date) => made().format(date);
+  };
+  const formatNumber = numbers({});
   // A date without a time is the same day everywhere.
   const [calendarDay, weekday, clock] = [
     dates({ dateStyle: "medium", timeZone: "UTC" }),
     dates({ weekday: "long", timeZone: "UTC" }),
     dates({ timeStyle: "short", timeZone: "UTC" }),
   ];
-  const countryName = (/** @type {string} */ written) => (/^[a-z]{2}$/i.test(written) ? (regions.of(written.toUpperCase()) ?? written) : written);
+  const countryName = (/** @type {string} */ written) => (/^[a-z]{2}$/i.test(written) ? (regions().of(written.toUpperCase()) ?? written) : written);
   return {
     code,
     isMiles,
-    TEXT: texts((count, one, many) => `${number.format(count)} ${plural.select(count) === "one" ? one : many}`),
+    TEXT: texts((count, one, many) => `${formatNumber(count)} ${plural().select(count) === "one" ? one : many}`),
     /** The radii to choose from, in metres. */
     radii: [1, 2, 5, 10, 25, 50, 100].map((each) => Math.round(each * metres)),
-    formatNumber: (/** @type {number} */ value) => number.format(value),
-    formatPrecise: (/** @type {number} */ value) => precise.format(value),
-    formatShort: (/** @type {number} */ value) => compact.format(value),
-    formatDistance: (/** @type {number} */ length) => distances[length < 20 * metres ? 1 : 0].format(length / metres),
+    formatNumber,
+    formatPrecise: numbers({ maximumSignificantDigits: 17 }),
+    formatShort: numbers({ notation: "compact", maximumSignificantDigits: 2 }),
+    formatDistance: (/** @type {number} */ length) => distances[length < 20 * metres ? 1 : 0](length / metres),
     formatDay: dates({ dateStyle: "medium" }),
     formatMoment: dates({ dateStyle: "medium", timeStyle: "short" }),
     formatDate: (/** @type {string} */ date) => calendarDay(new Date(date)),
@@ -66,6 +66,18 @@ export function languageOf(code, texts, locale = code, unit = null) {
     countryName,
     addressLines: (/** @type {Record<string, any>} */ store) => addressLines(store, countryName),
   };
+}
+
+/**
+ * Return what makes a formatter when it is first used: each takes milliseconds.
+ * @template T
+ * @param {() => T} make
+ * @returns {() => T}
+ */
+function lazy(make) {
+  /** @type {T | undefined} */
+  let made;
+  return () => (made ??= make());
 }
 
 /** @param {Kind | undefined} kind @param {any} value @param {Language} language @returns {string} the value of an attribute in words */

@@ -56,8 +56,8 @@ export class List {
     const isPaged = this.page !== null && this.page.page_num !== page.page_num;
     this.page = page;
     this.view = view;
+    this.#scroller.scrollTop = 0; // before there are rows, whose layout it would force
     this.#draw();
-    this.#scroller.scrollTop = 0;
     if (isPaged) this.#scroller.focus({ preventScroll: true });
   }
 

@@ -29,7 +29,7 @@ for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
 byId("q").placeholder = TEXT.searchHint;
 
 const state = new State();
-const api = new Api(storedKey);
+const api = new Api(() => (needsKey ? storedKey() : ""));
 const results = new Results(api, state);
 const companyName = (/** @type {string} */ id) => results.companyName(id);
 const goNear = (/** @type {string} */ near) => {

@@ -26,7 +26,7 @@ export class State extends EventTarget {
       this.#tell("view");
       if (hasKey) this.#tell("key");
     };
-    if (ordered(this.query)) this.#write(true);
+    if (ordered(this.query)) setTimeout(() => this.#write(true)); // the first request does not wait for it
     addEventListener("popstate", read);
     addEventListener("hashchange", read);
   }

@@ -20,6 +20,7 @@ export function filtered(text) {
 
 /** @param {string} query @returns {Words | null} the words of a search; null if there are none */
 export function wordsOf(query) {
+  if (!query) return null; // the expressions take milliseconds to compile
   const all = (query.match(WORD) ?? []).map(folded).filter(Boolean);
   if (!all.length) return null;
   const start = /\s$/u.test(query) ? "" : all[all.length - 1];
