@@ -243,6 +243,10 @@ export class Filters {
   }
 
   #showNear() {
+    const near = this.state.get("near") !== "";
+    if (this.nearPart) this.nearPart.hidden = !near;
+    this.nearTitle?.parentElement?.classList.toggle("set", near);
+    if (!near) return;
     const radius = this.state.get("radius");
     const others = radius && !RADII.includes(Number(radius)) ? [Number(radius)] : [];
     this.radius?.replaceChildren(
@@ -251,9 +255,6 @@ export class Filters {
         element("option", { value: String(each), selected: String(each) === radius }, formatDistance(each)),
       ),
     );
-    const near = this.state.get("near") !== "";
-    if (this.nearPart) this.nearPart.hidden = !near;
-    this.nearTitle?.parentElement?.classList.toggle("set", near);
   }
 
   /** @param {string} words @returns {import("./search.js").Option[]} the values whose words begin like these */
