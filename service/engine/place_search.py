@@ -23,7 +23,6 @@ from service.model.places import POSTAL_AREA, Place, PlacePage
 from service.model.query import Filter, Query
 from service.model.words import Phrase, Term
 
-_ENCODE: Final = msgspec.json.Encoder().encode
 # To find a word takes as long as to look at so many rows, and to sort a place by distance as at so many.
 _FINDING: Final = 1000
 _SORTING: Final = 2
@@ -32,8 +31,8 @@ _SHORTEST: Final = 4  # characters of a text that a suggestion is made for
 _Near = Coordinates | UnsetType
 
 
-def search(places: Places, stores: Table, query: Query) -> bytes:
-    """Return the page of places of a query as JSON, given the stores that spell them."""
+def search(places: Places, stores: Table, query: Query) -> PlacePage:
+    """Return the page of places of a query, given the stores that spell them."""
     phrase, wanted = query.place or Phrase(()), _Countries(places, query.filters)
     numbers = _found(places, phrase, wanted)
     if len(numbers):
@@ -43,7 +42,7 @@ def search(places: Places, stores: Table, query: Query) -> bytes:
         areas = list(_areas(places, stores, phrase.code, wanted))
         data = [area.place for area in _by_rank(areas, query.near)[: query.limit]]
     suggestion = None if data else _suggestion(places, stores, " ".join(phrase.words), wanted)
-    return _ENCODE(PlacePage(data, suggestion))
+    return PlacePage(data, suggestion)
 
 
 class _Countries:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -99,7 +100,8 @@ def test_a_file_with_any_item_of_its_places_changed_is_refused_or_answers(
             except Rejected:
                 continue
             for text in SEARCHES:
-                assert search(dataset.places, dataset.stores, PlaceQueryParser().parse([("q", text)], strict=True))
+                query = PlaceQueryParser().parse([("q", text)], strict=True)
+                assert msgspec.json.encode(search(dataset.places, dataset.stores, query))
 
 
 def test_a_file_with_a_list_is_verified(file: Path) -> None:

@@ -1,12 +1,12 @@
 """The search for places equals a naive scan, in small worlds where names, countries and points collide."""
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import msgspec
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
@@ -87,7 +87,7 @@ def load_places(folder: Path, stores: Sequence[Record], listed: Sequence[Listed]
 
 def ask(dataset: Dataset, pairs: Pairs) -> object:
     """Return what the engine answers."""
-    return json.loads(search(dataset.places, dataset.stores, PlaceQueryParser().parse(pairs, strict=True)))
+    return msgspec.to_builtins(search(dataset.places, dataset.stores, PlaceQueryParser().parse(pairs, strict=True)))
 
 
 def questions(random: Random, count: int) -> list[Pairs]:

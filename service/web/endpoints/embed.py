@@ -19,6 +19,7 @@ from service.web.endpoints.documents import (
     filled,
     page_headers,
     page_routes,
+    served,
 )
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import header_lines
@@ -76,7 +77,7 @@ def _file_routes() -> tuple[Route, ...]:
 def _files() -> Iterator[tuple[str, bytes]]:
     web = resources.files("service.web")
     for file in (*(web / "embed").iterdir(), *(web / "explorer" / name for name in _SHARED)):
-        yield file.name, file.read_bytes()
+        yield file.name, served(file)
     yield "leaflet.css", (VENDORED / "leaflet" / "leaflet.css").read_bytes()
     yield "leaflet.js", (VENDORED / "leaflet" / "leaflet.js").read_bytes().join(_AS_MODULE)
 

@@ -4,6 +4,8 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+import msgspec
+
 from service.dataset import Dataset
 from service.engine.geography.clusters import MAX_CELLS, TooManyCells
 from service.engine.place_search import search
@@ -63,6 +65,7 @@ def _clusters(table: Table, query: Query) -> Answer:
 
 
 _PLACES: Final = "/places"
+_ENCODE: Final = msgspec.json.Encoder().encode
 
 
 def place_route(data: ServedData) -> ResourceRoute:
@@ -93,4 +96,5 @@ def place_route(data: ServedData) -> ResourceRoute:
 
 
 def _page(dataset: Dataset, query: Query) -> Answer:
-    return Answer((search(dataset.places, dataset.stores, query),))
+    page = search(dataset.places, dataset.stores, query)
+    return Answer((_ENCODE(page),), found_nothing=bool(query.place and query.place.words) and not page.data)

@@ -170,9 +170,17 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
 
 async def test_searches_that_found_nothing_are_counted_by_route_also_from_the_cache(client: Client) -> None:
     """And never what was searched for."""
-    for target in ("/stores?q=zzz", "/stores?q=zzz", "/stores?q=zzz", "/companies?q=zzz", "/stores.csv?q=zzz"):
+    for target in (
+        "/stores?q=zzz",
+        "/stores?q=zzz",
+        "/stores?q=zzz",
+        "/companies?q=zzz",
+        "/stores.csv?q=zzz",
+        "/places?q=zzz",
+    ):
         await (await client.get(target, headers=HEADERS)).read()
-    for target in ("/stores", "/stores?q=", "/stores?city=zzz", "/companies?q=acme", "/stores.csv"):
+    found = ("/stores", "/stores?q=", "/stores?city=zzz", "/companies?q=acme", "/stores.csv", "/places?q=tor")
+    for target in (*found, "/places?q=-&country=zz"):
         await (await client.get(target, headers=HEADERS)).read()
     metrics = await samples(client)
     empty = {name: number for name, number in metrics.items() if "empty_searches" in name and "created" not in name}
@@ -180,6 +188,7 @@ async def test_searches_that_found_nothing_are_counted_by_route_also_from_the_ca
         'store_directory_empty_searches_total{route="/stores"}': 3,
         'store_directory_empty_searches_total{route="/companies"}': 1,
         'store_directory_empty_searches_total{route="/stores.csv"}': 1,
+        'store_directory_empty_searches_total{route="/places"}': 1,
     }
     assert not [name for name in metrics if "zzz" in name]
     assert metrics['store_directory_response_cache_total{result="hit"}'] >= 1
