@@ -96,7 +96,6 @@ def warn_about_keys(settings: Settings) -> None:
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 
-_PUBLIC: Final = "sd_pub_"  # what public keys begin with
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 _config: Final = click.Option(
     ["--config"],
@@ -289,7 +288,7 @@ def _check_explorer(settings: Settings) -> None:
         if any(own):
             raise ValueError("a key, a title, a logo, an accent and frames are for --explorer public")
         return
-    if not settings.explorer_key.startswith(_PUBLIC) and not settings.no_auth:
+    if not settings.explorer_key.startswith(PUBLIC_PREFIX) and not settings.no_auth:
         raise ValueError("the public page needs --explorer-key, a public key of this service's own origin")
     if settings.accent and _COLOUR.fullmatch(settings.accent) is None:
         raise ValueError(f"{settings.accent!r} is no colour: write it as #0f6b5c")

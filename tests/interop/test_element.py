@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import orjson
@@ -11,7 +12,7 @@ from playwright.sync_api import Request, Route, expect
 from tests.directory import store, write_directory
 from tests.http_server import Quiet, handling
 from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
-from tests.program import Running, serving
+from tests.program import Running, run, serving
 
 EVIL: Final = "<img src=x onerror=alert(1)>"
 HOURS: Final = "Mo-Su 00:00-23:59"
@@ -45,12 +46,12 @@ class Host:
     """A web server with one page, which a test writes."""
 
     def __init__(self, origin: str, pages: dict[str, tuple[str, str]], service: str) -> None:
-        self.origin, self._pages, self._service = origin, pages, service
+        self.origin, self.pages, self._service = origin, pages, service
 
     def write(self, body: str, *, policy: str = "", head: str = "", lang: str = "en") -> None:
         """Write the page, with the script of the service; `policy` is a Content-Security-Policy."""
         script = f'<script type="module" src="{self._service}/embed/store-locator.js"></script>'
-        self._pages["/"] = FRAME.format(lang=lang, head=script + head, body=body), policy
+        self.pages["/"] = FRAME.format(lang=lang, head=script + head, body=body), policy
 
 
 class Open(Protocol):
@@ -485,3 +486,49 @@ def test_the_public_page_is_framed_where_it_may_be(visits: Any, host: Host, publ
     visit.open("/")
     status = visit.page.frame_locator("iframe").locator("store-locator p.status")
     expect(status).to_have_text("46 stores found")
+
+
+def keyed(folder: Path, *origins: str) -> str:
+    """Make a public key for some origins, and return it."""
+    file, name = folder / "keys.json", f"key-{len(list(folder.iterdir()))}"
+    options = [option for origin in origins for option in ("--origin", origin)]
+    made = run("keys", "new", "--key-file", file, "--name", name, "--public", *options)
+    return made.stdout.split()[0]
+
+
+def test_a_public_key_works_on_its_website_and_on_no_other(visits: Any, host: Host, tmp_path: Path) -> None:
+    data, file = write_directory(tmp_path / "data", STORES), tmp_path / "keys.json"
+    (data / "mapping.toml").write_text(MAPPING)
+    own, other = keyed(tmp_path, host.origin), keyed(tmp_path, "https://other.example")
+    with serving("--data", data, "--cache", tmp_path / "cache", "--key-file", file) as service:
+        framed = Host(host.origin, host.pages, service.address)
+        framed.write(f'<store-locator key="{own}"></store-locator>')
+        visit: Visit = visits(host.origin, 403, also=service.address)
+        visit.open("/")
+        visit.page.locator("store-locator .cluster").first.wait_for()
+        visit.page.get_by_role("button", name="Show more").click()
+        expect(visit.page.locator("li")).to_have_count(40)
+        visit.page.get_by_role("combobox").fill("toronto")
+        visit.page.get_by_role("option", name="Place Toronto").click()
+        visit.page.get_by_label("Within").select_option("100000")
+        found(visit, "45 stores found")
+        visit.page.locator("li .name").first.click()
+        expect(visit.page.locator("store-locator h2")).to_be_visible()
+        visit.page.locator("store-locator").evaluate("(element, key) => element.setAttribute('key', key)", other)
+        found(visit, "The stores cannot be shown: the key is not for this website.")
+
+
+def test_the_public_page_has_a_public_key_of_its_own_origin(visits: Any, tmp_path: Path, unused_tcp_port: int) -> None:
+    data, file, origin = (
+        write_directory(tmp_path / "data", STORES),
+        tmp_path / "keys.json",
+        f"http://localhost:{unused_tcp_port}",
+    )
+    (data / "mapping.toml").write_text(MAPPING)
+    key = keyed(tmp_path, origin)
+    options = ("--explorer", "public", "--explorer-key", key, "--port", str(unused_tcp_port))
+    with serving("--data", data, "--cache", tmp_path / "cache", "--key-file", file, *options):
+        visit: Visit = visits(origin)
+        visit.open("/explorer?near=43.1,-79.4&radius=5000")
+        found(visit, "9 stores found")
+        visit.page.locator("store-locator .leaflet-tooltip-pane").wait_for(state="attached")

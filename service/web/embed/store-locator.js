@@ -34,6 +34,7 @@ class PublicApi extends Api {
     this.base = base;
     /** @type {RequestCredentials} */
     this.credentials = "omit";
+    this.mostStores = MOST_LIMIT;
     this.publicKey = key;
     this.countries = countries;
   }

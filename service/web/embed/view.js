@@ -34,19 +34,19 @@ h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .small, .status, .more, .kind, .count { color: var(--muted); font-size: .875em; }
 .search, .buttons { display: flex; flex-wrap: wrap; gap: 8px; }
-.search { padding: 2px 2px 8px; }
+.search { padding: 4px 4px 8px; }
 .box { position: relative; flex: 1 1 10em; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--edge); border-radius: var(--corner); background: var(--raised); }
 input { width: 100%; }
 button, .button { display: inline-flex; align-items: center; gap: 6px; cursor: pointer; text-decoration: none; border-color: var(--line); }
 button:hover, .button:hover { background: var(--soft); }
 .primary, [aria-pressed="true"] { background: var(--accent) !important; color: var(--on-accent); border-color: var(--accent); }
-.suggestions { position: absolute; z-index: 2; top: 100%; left: 0; right: 0; margin-top: 4px; padding: 4px; list-style: none; background: var(--raised); border: 1px solid var(--line); border-radius: var(--corner); box-shadow: var(--shadow); }
+.suggestions { position: absolute; z-index: 2; top: 100%; inset-inline-start: 0; min-width: 100%; width: max-content; max-width: 90cqw; margin-top: 4px; padding: 4px; list-style: none; background: var(--raised); border: 1px solid var(--line); border-radius: var(--corner); box-shadow: var(--shadow); }
 .suggestion { display: flex; gap: 8px; padding: 8px; cursor: pointer; border-radius: var(--corner); }
 .suggestion .what { flex: 1; }
 .suggestion:hover, .suggestion[aria-selected="true"] { background: var(--soft); }
 .suggestion[aria-selected="true"] { outline: 2px solid var(--accent); outline-offset: -2px; }
-.locator > .buttons { align-items: center; min-height: 52px; padding: 0 2px 8px; }
+.locator > .buttons { align-items: center; min-height: 52px; padding: 0 4px 8px; }
 .status { flex: 1; padding: 0 10px; }
 .body { display: grid; min-height: 0; border: 1px solid var(--line); border-radius: var(--corner); overflow: hidden; }
 .side { position: relative; overflow: auto; overscroll-behavior: contain; }
