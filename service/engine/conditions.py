@@ -106,7 +106,7 @@ class CodeRange(msgspec.Struct, frozen=True, eq=False):
         """Return the matching rows, ascending: in the default order they are."""
         start = int(self.column.starts[self.codes.start])
         rows = self.column.order[start : start + self.count]
-        return rows if self.column is self.table.columns[self.table.order_by] else np.sort(rows)
+        return rows if self.count <= 1 or self.column is self.table.columns[self.table.order_by] else np.sort(rows)
 
     def matches(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of some rows whether it matches."""
@@ -188,4 +188,4 @@ def code_range(table: Table, name: str, interval: Interval) -> CodeRange:
     start = 0 if interval.low == FIRST_KEY else keys.bisect(interval.low.encode())
     # No key has a NUL: this is the first text after the last one.
     stop = len(keys) if interval.high == LAST_KEY else keys.bisect(f"{interval.high}\0".encode(), start)
-    return CodeRange(table, column, range(start, stop), int(column.starts[stop]) - int(column.starts[start]))
+    return CodeRange(table, column, range(start, stop), int(column.starts[stop] - column.starts[start]))

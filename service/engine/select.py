@@ -176,10 +176,11 @@ def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
-    every = table.all_rows[table.order_by]
+    valued = table.all_rows[table.order_by].non_null_count
+    if not len(rows) or rows[-1] < valued:
+        return RowList(rows, len(rows))
     # A Python integer would convert all rows to its type.
-    all_valued = every.non_null_count == every.total
-    return RowList(rows, len(rows) if all_valued else int(rows.searchsorted(np.int32(every.non_null_count))))
+    return RowList(rows, int(rows.searchsorted(np.int32(valued))))
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:

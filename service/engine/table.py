@@ -17,7 +17,7 @@ from service.engine.geography.z_order import Z_ORDER
 from service.engine.opening_hours import OpenTimes
 from service.engine.text_index import TextIndex
 from service.model.coordinates import Coordinates
-from service.model.kinds import instant_key
+from service.model.kinds import served_instant_key
 from service.model.query import Criteria
 from service.model.records import CREATED_AT, DISTANCE
 
@@ -42,8 +42,8 @@ _BREAK: Final = b"\0"  # in no JSON
 def _key(text: str) -> bytes:
     """Return the key of a date-time; the first of all for none, which only a damaged file has."""
     try:
-        return instant_key(text).encode()
-    except ValueError:
+        return served_instant_key(text).encode()
+    except (ValueError, OverflowError):
         return b""
 
 
@@ -53,7 +53,7 @@ class RowTimes(SortedStrings):
     Rows are numbered by them, so that they need no array.
     """
 
-    samples = 256  # to read one takes several times as long
+    samples = 4096  # to read one takes several times as long
 
     def __init__(self, rows: StringArray, column: Column) -> None:
         self._data, self._offsets, self._starts = rows.data, rows.offsets.data, column.starts[:-1].data

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from base64 import b64encode
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import chain, groupby
 from typing import Final
@@ -185,6 +185,12 @@ def instant_key(text: str) -> str:
     if instant is None:
         raise ValueError(text)
     return instant.astimezone(UTC).replace(tzinfo=None).isoformat()
+
+
+def served_instant_key(text: str) -> str:
+    """Return the key of a date-time as it is served. Raises ValueError or OverflowError for another text."""
+    instant = datetime.fromisoformat(text)
+    return (instant.replace(tzinfo=None) - (instant.utcoffset() or timedelta())).isoformat()
 
 
 IDENTIFIER: Final = Kind("identifier", str, "Matches the whole value, case-sensitive.")

@@ -266,6 +266,44 @@ def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_the_code_of_the_pa
     assert len(records) > 10
 
 
+def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_intervals_and_by_diff_where_records_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = re.findall(r"^```python\n(.+?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    stores, old, picked = dict[str, dict[str, Any]](), write_directory(tmp_path / "none", [], []), Random(5)
+    for number in range(11):
+        changed = [*picked.sample(sorted(stores), len(stores) // 3), *(f"{number}-{new}" for new in range(4))]
+        removed = picked.sample(sorted(stores), 2) if number and number % 3 == 0 else []
+        stores |= {
+            key: store(key, name=f"{number}", updated_at=f"2026-01-{number + 1:02}T10:00:00Z") for key in changed
+        }
+        new = write_directory(tmp_path / f"{number}", [each for key, each in stores.items() if key not in removed])
+        stores = {key: each for key, each in stores.items() if key not in removed}
+        lines = run_here("diff", old, new).stdout
+        if number and not removed:
+            with closing(sqlite3.connect("copy.db")) as copy:
+                (latest,) = copy.execute("SELECT max(json_extract(record, '$.updated_at')) FROM records").fetchone()
+            run_here("export", new, "stores.ndjson", "--query", f"updated_at={latest}/..")
+            records = (tmp_path / "stores.ndjson").read_text("utf-8").splitlines()
+            assert 4 <= len(records) <= len(stores)
+            lines = "".join(f'{{"resource": "stores", "change": "changed", "record": {each}}}\n' for each in records)
+        (tmp_path / "changes.ndjson").write_text(lines, "utf-8")
+        exec(code, {})  # noqa: S102 - our own
+        old = new
+    with closing(sqlite3.connect("copy.db")) as copy:
+        rows = copy.execute("SELECT id, record FROM records WHERE resource = 'stores'").fetchall()
+    assert {key: json.loads(record) for key, record in rows} == exported(old, "stores", json.loads)
+    assert len(rows) > 30
+
+
+def test_the_interval_of_the_readme_finds_some_stores_of_the_bundled_data(tmp_path: Path) -> None:
+    root = PAGE.parents[1]
+    (query,) = re.findall(r"`(updated_at=[^`]+)`", (root / "README.md").read_text("utf-8"))
+    assert run_here("export", root / "datasets", tmp_path / "x.csv", "--query", query).returncode == 0
+    assert 10 < (tmp_path / "x.csv").read_text("utf-8").count("\n") < 1_000
+
+
 @pytest.mark.process
 async def test_a_url_is_what_serve_takes(old: Path, new: Path) -> None:
     edit(new, "stores", b={"name": "Two"})

@@ -24,6 +24,7 @@ from service.model.kinds import (
     number_key,
     parse_flag,
     parse_instant,
+    served_instant_key,
 )
 
 
@@ -291,6 +292,7 @@ def test_a_formatted_date_parses_to_the_same_instant_and_offset(moment: datetime
 def test_dates_match_and_sort_as_instants(one: datetime, other: datetime, step: timedelta) -> None:
     for left, right in ((one, other), (one, (one + step).astimezone(other.tzinfo)), (one, one.astimezone(UTC))):
         ranks = instant_key(format_instant(left)), instant_key(format_instant(right))
+        assert ranks == (served_instant_key(format_instant(left)), served_instant_key(format_instant(right)))
         assert (ranks[0] == ranks[1]) == (left == right)
         assert (ranks[0] < ranks[1]) == (left < right)
 

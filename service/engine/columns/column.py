@@ -81,7 +81,7 @@ class SortedStrings:
         if sample[position] == string:
             return start
         end = min(start + step, len(self))
-        index = bisect_left(self, string, start + 1, end)
+        index = self._insertion_index(string, start + 1, end)
         return index if index < end and self[index] == string else None
 
     def bisect(self, string: bytes, start: int = 0) -> int:
@@ -94,6 +94,9 @@ class SortedStrings:
             while first + width < stop and self[first + width - 1] < string:
                 first, width = first + width, 2 * width
             stop = min(first + width, stop)
+        return self._insertion_index(string, first, stop)
+
+    def _insertion_index(self, string: bytes, first: int, stop: int) -> int:
         return bisect_left(self, string, first, stop)
 
     @cached_property
@@ -124,6 +127,17 @@ class StringArray(SortedStrings):
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    def _insertion_index(self, string: bytes, first: int, stop: int) -> int:
+        """As that of the base class, without a call for each string."""
+        data, offsets = self.data, self._offsets
+        while first < stop:
+            middle = (first + stop) >> 1
+            if bytes(data[offsets[middle] : offsets[middle + 1]]) < string:
+                first = middle + 1
+            else:
+                stop = middle
+        return first
 
     def __getitem__(self, index: int) -> bytes:
         return bytes(self.data[self._offsets[index] : self._offsets[index + 1]])
