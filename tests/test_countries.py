@@ -106,7 +106,8 @@ def test_every_name_is_of_one_country_and_every_box_is_on_the_earth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "code"), [("usa", "US"), ("uk", "GB"), ("türkiye", "TR"), ("deu", "DE"), ("na", "NA")]
+    ("name", "code"),
+    [("usa", "US"), ("uk", "GB"), ("türkiye", "TR"), ("deu", "DE"), ("na", "NA"), ("österreich", "AT"), ("日本", "JP")],
 )
 def test_countries_are_found_by_normalized_keys_of_codes_and_names(name: str, code: str) -> None:
     assert countries_by_name()[name.encode()].names[0] == code

@@ -103,6 +103,78 @@ NAMES: Final = {
     "VN": ("Viet Nam",),
     "XK": ("XKX",),
 }
+# Names in languages of the country.
+OWN_NAMES: Final = {
+    line.partition(" ")[0]: line.partition(" ")[2].split(", ")
+    for line in """\
+AE الإمارات, الإمارات العربية المتحدة
+AL Shqipëria
+AM Հայաստան
+AT Österreich
+BA Bosna i Hercegovina
+BE Belgien, Belgique, België
+BG България
+BH البحرين
+BR Brasil
+BY Беларусь
+CH Schweiz, Suisse, Svizra, Svizzera
+CM Cameroun
+CN 中国, 中國, 中华人民共和国
+CZ Česká republika, Česko
+DE Bundesrepublik Deutschland, Deutschland
+DK Danmark
+DO República Dominicana
+DZ Algérie, الجزائر
+EE Eesti
+EG مصر
+ES España, Espanya
+FI Suomi
+GE საქართველო
+GR Ellada, Ελλάδα
+HK 香港
+HR Hrvatska
+HU Magyarország
+IE Éire
+IL ישראל
+IN भारत
+IQ العراق
+IR ایران
+IS Ísland
+IT Italia
+JO الأردن
+JP 日本, 日本国
+KR 대한민국, 한국
+KW الكويت
+KZ Казахстан, Қазақстан
+LB Liban, لبنان
+LT Lietuva
+LU Luxemburg, Lëtzebuerg
+LV Latvija
+MA Maroc, المغرب
+MK Македонија, Северна Македонија
+MO 澳門
+MX México
+NL Nederland
+NO Noreg, Norge
+OM عمان
+PA Panamá
+PE Perú
+PL Polska
+QA قطر
+RO România
+RS Srbija, Србија
+RU Российская Федерация, Россия
+SA السعودية, المملكة العربية السعودية
+SE Sverige
+SI Slovenija
+SK Slovensko
+SN Sénégal
+TH ประเทศไทย, ไทย
+TN Tunisie, تونس
+TW 台湾, 台灣, 臺灣
+UA Україна
+VN Việt Nam""".splitlines()
+}
 # Inhabited islands that the map does not have, in boxes with their margin.
 ISLANDS: Final = {
     codes: Box(*box)
@@ -207,7 +279,13 @@ def countries(states: Iterable[State], short_names: Mapping[str, Iterable[str]])
             boxes[code].append(box)
     for code in sorted(names.keys() - {_NO_COUNTRY}):
         yield {
-            "names": [*dict.fromkeys(name for name in (*names[code], *NAMES.get(code, ())) if _is_whole(code, name))],
+            "names": [
+                *dict.fromkeys(
+                    name
+                    for name in (*names[code], *NAMES.get(code, ()), *OWN_NAMES.get(code, ()))
+                    if _is_whole(code, name)
+                )
+            ],
             "postal_digits": POSTAL_DIGITS.get(code),
             "boxes": merged(boxes[code]),
         }

@@ -120,12 +120,13 @@ def needed_repairs(lines: str) -> Iterator[tuple[str, bool]]:
         yield "apostrophe", False
     if lines.isascii():
         return
-    if INVISIBLE.search(lines) or _SPACE.search(lines):
+    is_plain = lines.replace("\n", "").isprintable()  # nearly always: this is found sooner
+    if not is_plain and (INVISIBLE.search(lines) or _SPACE.search(lines)):
         yield "invisible", False
     once = REPAIRS["utf-8-twice"](lines) if _BEGINS_TWICE.search(lines.encode()) else lines
     if once != lines:
         yield "utf-8-twice", len(_C1_CHARACTER.findall(once)) < len(_C1_CHARACTER.findall(lines))
-    if has_c1(once):
+    if not is_plain and has_c1(once):
         yield WINDOWS, True
 
 

@@ -21,7 +21,7 @@ _NAMES_KEPT: Final = 1024
 class Country(msgspec.Struct, frozen=True):
     """A country.
 
-    names          its ISO 3166 codes of two and three letters, and its English names
+    names          its ISO 3166 codes of two and three letters, its English names, and those in its own languages
     postal_digits  the number of digits of each postal code; None if codes differ, or none begins with 0
     boxes          the boxes around its parts, widened by 0.5°, the largest first
     """

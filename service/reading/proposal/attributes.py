@@ -9,6 +9,7 @@ from unicodedata import combining, normalize
 from service.model.attributes import NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
+from service.reading.characters import REPAIRS
 from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
 from service.reading.columns.flags import IS_OPEN, flag_of
 from service.reading.mapping.conversions import AttributeReader
@@ -59,7 +60,7 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
     if found := next((kind for kind, sign in _SIGNS.items() if _has_sign(column, sign) and _fits(column, kind)), None):
         return of_kind(found)
     # Separators of lists, not those between opening hours, in most texts.
-    all_texts = [cell for cell in column.values if isinstance(cell, str)]
+    all_texts = [REPAIRS["entities"](cell) for cell in column.values if isinstance(cell, str)]
     is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
     return of_kind("list") if is_list else {}
 

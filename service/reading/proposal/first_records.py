@@ -196,9 +196,11 @@ class _Sampler:
     def add(self, batch: Batch) -> None:
         """Add the values of a batch."""
         cells, is_other, late = batch.columns[self._name], self._is_other, self._sample.late
-        for name, is_error in needed_repairs("\n".join([cell for cell in cells if isinstance(cell, str)])):
+        lines, are_texts = _as_lines(cells)
+        for name, is_error in needed_repairs(lines):
             self._repairs[name] = is_error or self._repairs.get(name, False)
-        if is_other is None or len(late) >= BATCH_SIZE or (self._numbers and _are_numbers(cells)):
+        are_numbers = self._numbers and are_texts and _NUMBERS.fullmatch(lines)
+        if is_other is None or len(late) >= BATCH_SIZE or are_numbers:
             return
         distinct = list(dict.fromkeys(cells))
         read = _sample(self._name, distinct)
@@ -234,8 +236,9 @@ def _other_tester(texts: Sequence[str]) -> Callable[[str], bool] | None:
     return (lambda text: not text.startswith("http")) if all(text.startswith("http") for text in texts) else None
 
 
-def _are_numbers(cells: Sequence[Cell]) -> bool:
+def _as_lines(cells: Sequence[Cell]) -> tuple[str, bool]:
+    """Return the texts among some cells, each with a line end, and whether all are texts."""
     try:
-        return _NUMBERS.fullmatch("\n".join(cells) + "\n") is not None  # type: ignore[arg-type]
-    except TypeError:  # one is no text
-        return False
+        return "\n".join([*cells, ""]), True  # type: ignore[list-item]
+    except TypeError:
+        return "\n".join([cell for cell in cells if isinstance(cell, str)]), False

@@ -115,6 +115,12 @@ def test_a_later_value_that_contradicts_a_kind_takes_it_back(first: str, last: s
     assert found.startswith(expected)
 
 
+def test_semicolons_of_character_references_separate_no_lists() -> None:
+    text = "store_id,company_id,address_1,city,country,note,services\ns1,c1,x,Ada,CA,Bar &amp; Grill,wifi;atm"
+    found = entries(propose_mapping(table(text), "x"))
+    assert (found["note"], "list" in found["services"]) == ('{ from = "note", invalid = "null" }', True)
+
+
 def test_numbers_of_a_column_of_codes_stay_texts() -> None:
     text = "store_id,company_id,address_1,city,country,article code,plz2,size\ns1,c1,1 Elm St,Ada,CA,17,18,19"
     found = entries(propose_mapping(table(text), "x"))
