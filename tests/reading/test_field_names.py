@@ -58,7 +58,7 @@ def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_pat
         ("Name store store_name storeName title", "name"),
         ("address Address street street_address addr:street addressLine1 adress_1", "address_1"),
         ("address2 address_line_2 suite", "address_2"),
-        ("uuid GUID objectid", "store_id"),
+        ("uuid GUID objectid Handle", "store_id"),
         ("nmae tilte", "name"),
         ("City town addr:city locality citty", "city"),
         ("state State region provice state_code county", "province"),

@@ -67,7 +67,7 @@ _SYNONYMS: Final = {
     "domain": "website web url homepage",
 }
 _IDENTIFIER_SYNONYMS: Final = (
-    "id ref code number no key nr nummer kennung numero identifiant codigo codice uid uuid guid objectid fid"
+    "id ref code number no key nr nummer kennung numero identifiant codigo codice uid uuid guid objectid fid handle"
 )
 _NAME_SYNONYMS: Final = {
     STORES.name: "store magasin negozio puntovendita pointvente tienda",

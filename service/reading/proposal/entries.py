@@ -48,6 +48,7 @@ _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 9
 _CANDIDATES: Final = 3
 _IDENTIFYING: Final = ("name", _ADDRESS_FIELDS, "city", "postal_code")
 _MOST_PARTS: Final = 3
+_MOST_LOST: Final = 2  # zeros
 _NO_IDENTIFIER: Final = "no column is named like an identifier; this is distinct in all records"
 Integers: TypeAlias = NDArray[np.int64]
 _FACTORS: Final[Integers] = np.array([0x9E3779B97F4A7C15 * 3**power % 2**63 for power in range(16)], np.int64)
@@ -138,7 +139,8 @@ def _padded_codes(entries: Mapping[str, ProposedEntry], first: FirstRecords) -> 
     known = [countries_by_name().get(fold(text).encode()) for text in countries.texts]
     digits = {country.postal_digits if country else None for country in known}
     wanted = digits.pop() if len(digits) == 1 else None
-    if wanted is None or all(padded(wanted, text) == text for text in codes.texts):
+    short = [text for text in codes.texts if wanted and padded(wanted, text) != text]
+    if not wanted or not short or any(len(text.partition("-")[0]) < wanted - _MOST_LOST for text in short):
         return {}
     entry = entries["postal_code"]
     value = with_keys(entry.value, {"pad": str(wanted)})

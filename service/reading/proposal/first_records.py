@@ -29,6 +29,7 @@ NUMBER: Final = re.compile(_PLAIN)
 _NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*")  # one in a line
 _MAX_WORDS: Final = 20  # distinct texts of a column of words; another has free text
 _MAX_SHAPES: Final = 10_000  # of nested values; later ones are not looked at
+_EDGES: Final = (" \n", "\n ", "\t\n", "\n\t")  # spaces around texts, one in a line
 FIRST: Final = ".0"  # the end of the path of the first element of an array
 _ARRAY: Final = re.compile(r"(.+?)\.0(?:\.|\Z)")
 _OF_FEATURES: Final = ("feature", "geometry")  # no members
@@ -41,7 +42,8 @@ class ColumnSample(msgspec.Struct, frozen=True):
     no_value  the texts among them that mean "no value", as they are written
     late      values of later records that are not like these -> the number of the first such record
     is_late   whether only later records have the column
-    repairs   those of wrong characters in all records that would change it -> whether texts without them are errors
+    repairs   those of wrong characters in all records that would change it -> whether texts without them are errors;
+              also `trim`
     """
 
     name: str
@@ -199,6 +201,8 @@ class _Sampler:
         lines, are_texts = _as_lines(cells)
         for name, is_error in needed_repairs(lines):
             self._repairs[name] = is_error or self._repairs.get(name, False)
+        if any(edge in lines for edge in _EDGES):
+            self._repairs["trim"] = True
         are_numbers = self._numbers and are_texts and _NUMBERS.fullmatch(lines)
         if is_other is None or len(late) >= BATCH_SIZE or are_numbers:
             return

@@ -254,13 +254,14 @@ def _repairs(first: FirstRecords, entries: _Entries, declared: str) -> dict[str,
         for name in column.repairs
         if name != "apostrophe" or column.name not in words
     }
+    trim = {"trim": "true"} if "trim" in found else {}
     needed = [name for name in (*REPAIRS, WINDOWS) if found.get(name) or quoted(name) in declared]
     names = [name for name in (*REPAIRS, WINDOWS) if name in found or name in needed]
     if not names or names == needed:
-        return {"repair": one_or_array(needed)} if needed else {}
+        return ({"repair": one_or_array(needed)} if needed else {}) | trim
     if not needed:
-        return {"# repair": f"{array(names)}  # characters that are wrong in some texts"}
-    return {"repair": f"{one_or_array(needed)}  # {array(names)} if these characters are wrong, too"}
+        return {"# repair": f"{array(names)}  # characters that are wrong in some texts"} | trim
+    return {"repair": f"{one_or_array(needed)}  # {array(names)} if these characters are wrong, too"} | trim
 
 
 def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:

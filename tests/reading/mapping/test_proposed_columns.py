@@ -161,6 +161,7 @@ def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
         (["DE,01067", "DE,10115"], '"plz"', "01067"),
         (["DE,1067", "CH,8001"], '"plz"', "1067"),
         (["XX,1067", "XX,8001"], '"plz"', "1067"),
+        (["DE,1067", "DE,7"], '"plz"', "1067"),
     ],
 )
 def test_zeros_that_postal_codes_lost_are_put_back_if_their_countries_prove_it(
@@ -182,6 +183,8 @@ def test_numbers_of_rows_do_not_identify_stores() -> None:
 def test_a_repair_that_only_later_records_need_is_proposed() -> None:
     text = propose_mapping(table(as_table(numbered({"address_1": "1 Main \x96 rear", "city": "Caf&eacute;"}))), "x")
     assert '[stores]\nrepair = "windows-1252"  # ["entities", "windows-1252"] if these' in text
+    text = propose_mapping(table(as_table(numbered({"city": "Ulm "}))), "x")
+    assert "[stores]\ntrim = true\n" in text
     text = propose_mapping(nested(numbered({"city": "MÃ¼nchen"})), "x")
     assert '[stores]\n# repair = ["utf-8-twice"]  # ' in text
 
