@@ -1,6 +1,6 @@
 """A text index: the words of the rows of a table, and the rows of each word."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
 from typing import Final, TypeAlias
 
@@ -173,14 +173,15 @@ _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 class TextIndexBuilder:
-    """Collects the chunks of the texts of columns, and builds the index.
+    """Collects the words of the texts of columns, and builds the index.
 
-    A chunk is numbered once among the texts that are cut at once, so that few are ranked together.
+    A chunk is numbered and split once among the texts that are cut at once, so that few are ranked together.
     """
 
     def __init__(self, spools: Spools) -> None:
-        self._spools, self._chunks, self._count = spools, spools.new(), 0
-        self._rows: list[_Integers] = []  # of the texts cut at once, the number of rows that each chunk has
+        self._spools, self._split, self._count = spools, spools.new(), 0
+        # Of the texts cut at once, the number of words that each chunk has, and of rows that have it.
+        self._lengths, self._rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._columns: list[tuple[Column, Spool]] = []
 
     def add(self, column: Column, texts: StringArray) -> None:
@@ -193,17 +194,19 @@ class TextIndexBuilder:
             some["code"] = np.arange(begin, begin + len(counts)).repeat(counts)
             some["number"] = numbers + self._count
             chunks.append(some.view(np.uint8).data)
-            self._chunks.append(distinct)
+            words, lengths = _words(distinct)
+            self._split.append(words)
+            self._lengths.append(lengths)
             self._rows.append(np.bincount(numbers, rows[begin : begin + len(counts)].repeat(counts)).astype(np.int64))
-            self._count += len(self._rows[-1])
+            self._count += len(lengths)
         self._columns.append((column, chunks))
 
     def build(self, length: int) -> TextIndex:
         """Return the index of a table with this many rows; the builder cannot be used afterwards."""
-        chunks, distinct = self._split()
-        rows = np.concatenate([*self._rows, np.empty(0, np.int64)]).repeat(chunks.lengths)
-        every = chunks.words(np.arange(len(chunks.lengths)))
-        totals = np.bincount(every, rows, len(distinct)).astype(np.int64)
+        every, distinct = rank(self._split, self._spools)
+        lengths = np.concatenate(self._lengths)
+        chunks = _Chunks(every, lengths, lengths.cumsum() - lengths)
+        totals = np.bincount(every, np.concatenate(self._rows).repeat(lengths), len(distinct)).astype(np.int64)
         counts, postings = np.zeros(len(distinct) + 1, np.int64), self._spools.new()
         for first, stop in _ranges(totals, self._spools.share):
             pairs, end = np.empty(totals[first:stop].sum(), np.int64), 0
@@ -237,20 +240,6 @@ class TextIndexBuilder:
         starts = keep(narrow(counts.cumsum()), self._spools)
         return TextIndex(words, starts, spooled(others, np.dtype(np.int32)), dense, length)
 
-    def _split(self) -> tuple["_Chunks", StringArray]:
-        """Split each chunk into its words; return these, and the distinct words."""
-        numbers, chunks = rank(self._chunks, self._spools)
-        joined, lengths = self._spools.new(), np.diff(chunks.offsets).astype(np.int64)
-        np.minimum(lengths, 1, out=lengths)  # in ASCII a chunk is a word, if it is not empty
-        for begin in range(0, len(chunks), _TEXTS):
-            part = chunks.part(begin, min(begin + _TEXTS, len(chunks)))
-            words = list(part)
-            for number, found in _words_beyond_ascii(part, words):
-                words[number], lengths[begin + number] = KEY_END.join(found), len(found)
-            joined.append(KEY_END.join([*filter(None, words), b""]))
-        ranks, distinct = rank(joined, self._spools)
-        return _Chunks(ranks, lengths[numbers], (lengths.cumsum() - lengths)[numbers]), distinct
-
     def _words(self, chunks: "_Chunks") -> Iterator[tuple[Column, Codes, Codes]]:
         """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks."""
         for column, spool in self._columns:
@@ -282,13 +271,19 @@ def _cut(texts: StringArray) -> tuple[bytes, _Integers]:
     return chunks.replace(NULL_KEY, KEY_END), np.diff(ends.searchsorted(of_texts, "right"), prepend=0)
 
 
-def _words_beyond_ascii(part: StringArray, chunks: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the numbers of the chunks that are not in ASCII, and their words."""
-    beyond = (np.frombuffer(part.data, np.uint8) >= _BEYOND_ASCII).nonzero()[0]
-    numbers = np.unique(part.offsets.searchsorted(beyond, "right") - 1).tolist()
-    lines = b"\n".join([chunks[number] for number in numbers]).decode()
-    for number, found in zip(numbers, words_of_lines(lines) if numbers else (), strict=True):
-        yield number, [word.encode() for word in found]
+def _words(chunks: bytes) -> tuple[bytes, _Integers]:
+    """Return the words of sorted chunks, both in the format of `join_keys`, and the number of words of each."""
+    characters = np.frombuffer(chunks, np.uint8)
+    ends = (characters == KEY_END[0]).nonzero()[0]
+    lengths = np.minimum(np.diff(ends, prepend=-1) - 1, 1)  # in ASCII a chunk is a word, if it is not empty
+    beyond = ((characters >= _BEYOND_ASCII) & (characters < KEY_END[0])).nonzero()[0]
+    if not len(beyond):
+        return chunks.removeprefix(KEY_END), lengths
+    words, numbers = chunks.split(KEY_END)[:-1], np.unique(ends.searchsorted(beyond)).tolist()
+    split = words_of_lines(b"\n".join([words[number] for number in numbers]).decode())
+    for number, found in zip(numbers, split, strict=True):
+        words[number], lengths[number] = KEY_END.join([word.encode() for word in found]), len(found)
+    return KEY_END.join([*filter(None, words), b""]), lengths
 
 
 def _ranges(totals: _Integers, size: int) -> Iterator[tuple[int, int]]:
