@@ -12,6 +12,7 @@ from service.loading.fast_path import read_plain_column
 from service.model.kinds import (
     DECIMAL_KEYS,
     FLAG,
+    HOURS,
     IDENTIFIER,
     INSTANT,
     MAX_LATITUDE,
@@ -168,7 +169,7 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
     valid: Sequence[Any] = (
         [cell.value if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
     )
-    plain = None if field.is_list else read_plain_column(field.kind, valid)
+    plain = None if field.is_list or field.kind is HOURS else read_plain_column(field.kind, valid)
     if plain is None:
         values = [None if isinstance(cell, str) and not cell.strip() else cell for cell in valid]
         keys_by_value = {value: _attribute_key(field, value) for value in set(values)}

@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import sampled_from
 
+from service.engine.columns.column import KEY_END
+from service.loading.checks import check_column
 from service.loading.dataset import Loaded, groups
+from service.model.attributes import Attribute, field_of
 from service.reading.columns.countries import time_zone_of
 from service.reading.diagnostics import FileError
 from service.reading.mapping.mapping_file import parse_mapping
 from tests.loading.data_files import DERIVED, as_json, dataset, load_files, load_mapped, served, store
-from tests.reading.hours.weeks import brief
+from tests.reading.hours.weeks import brief, read
 
 REQUIRED = "store_id,company_id,address_1,city,country"
 NAMED = f'{DERIVED}[companies.fields]\nname = "company_id"\n'
@@ -173,6 +176,13 @@ def test_a_column_of_a_day_that_the_file_does_not_have_is_named(tmp_path: Path) 
     assert "'Montags' (of attributes.hours; did you mean 'Montag'?)" in found.report.errors[0].why
     found = loaded(tmp_path, '{ kind = "hours", days = { monday = "X" }, optional = true }', "Montag", "9-18")
     assert hours(found) == [None]
+
+
+def test_hours_are_told_apart_by_short_keys() -> None:
+    field, cells = field_of(Attribute("hours", "hours")), [read("Mo-Su 9-18"), None, read("Mo-Sa 9-18"), read("9-18")]
+    keys = check_column(field, cells, None).keys.split(KEY_END)
+    assert keys[0] == keys[3] != keys[2]
+    assert max(map(len, keys)) <= 16
 
 
 TEXTS = ("Mo-Fr 9-18; Sa 20:00-02:00; 2026 Dec 24 9-12", "24/7", "off", "", "2026 Dec 24-26 off; Mo 9-12,14-18")
