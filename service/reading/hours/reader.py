@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from service.model.hours import MOST_EXCEPTIONS, DailyHour, ExceptionHour, OpeningHours
+from service.model.hours import MOST_EXCEPTIONS, OpeningHours
 from service.reading.batch import Cell, Invalid, written
 from service.reading.columns.countries import time_zone_of, time_zones
 from service.reading.columns.dates import MAX_CACHED, Cells
@@ -19,17 +19,16 @@ from service.reading.hours.schedule import HoursError, Schedule
 MOST_BYTES: Final = 16_384  # of a source
 _NO_ZONE: Final = Issue("timezone", "the time zone is not known: declare `timezone` of the attribute")
 _NO_HOLIDAYS: Final = Issue("holidays", "rules for PH are left out: declare `holidays` of the attribute")
-_FEW: Final = 4096
+_MOST_CACHED: Final = MAX_CACHED // 2  # hours, and hours with a zone
 # A cell, or one for each day of the week.
 Source: TypeAlias = Cell | tuple[Cell, ...]
 
 
 class _Hours(msgspec.Struct, frozen=True):
-    """Hours without a zone, or with their own; whether rules for holidays were left out."""
+    """The zone that hours have of their own; their JSON without a zone; whether rules for holidays were left out."""
 
     zone: str | None
-    week: tuple[DailyHour, ...]
-    exceptions: tuple[ExceptionHour, ...]
+    encoded: bytes
     lacks_holidays: bool
 
 
@@ -39,27 +38,27 @@ class HoursReader:
     def __init__(self, *, holidays: Sequence[date] | None, as_of: date, is_null_if_invalid: bool) -> None:
         self._holidays, self._as_of, self._is_null = holidays, as_of, is_null_if_invalid
         self.is_dated = False
-        self._read_cached = lru_cache(MAX_CACHED)(self._read)
-        self._hours_cached = lru_cache(_FEW)(self._hours)  # for the same hours in other zones
-        self._times_cached = lru_cache(_FEW)(read_times)
+        self._read_cached = lru_cache(_MOST_CACHED)(self._read)
+        self._hours_cached = lru_cache(_MOST_CACHED)(self._hours)  # for the same hours in other zones
+        self._times_cached = lru_cache(_MOST_CACHED)(read_times)
 
     def column(self, sources: Sequence[Source], exceptions: Cells, zones: Cells, countries: Cells) -> Cells:
         """Return the JSON of each record, None if it has none, or `Invalid`; a zone has precedence over a country."""
-        return list(map(self._read_cached, sources, exceptions, zones, countries))
+        return list(map(self._read_cached, sources, exceptions, map(_zone, zones, countries)))
 
-    def _read(self, source: Source, exceptions: Cell, zone: Cell, country: Cell) -> Cell:
+    def _read(self, source: Source, exceptions: Cell, zone: str | None) -> Cell:
         found = self._hours_cached(source, exceptions)
         if found is None:
             return None
         text = " / ".join(map(written, source if isinstance(source, tuple) else (source,)))
         if isinstance(found, HoursError):
             return self._invalid(text, str(found))
-        name = found.zone or written(zone).strip() or time_zone_of(written(country))
+        name = found.zone or zone
         if not name:
             return Invalid(text, _NO_ZONE, is_null=True)
         if name not in time_zones():
             return self._invalid(text, f"no time zone {name!r}")
-        encoded = msgspec.json.encode(OpeningHours(name, found.week, found.exceptions))
+        encoded = found.encoded.replace(b'""', b'"%b"' % name.encode(), 1)
         if len(encoded) > MOST_BYTES:  # which an export could not be read from
             return self._invalid(text, f"longer than {MOST_BYTES:,} bytes as JSON")
         value = encoded.decode()
@@ -78,7 +77,8 @@ class HoursReader:
                 add_exceptions(schedule, text, self._as_of)
             self.is_dated |= schedule.is_dated
             lacks_holidays = rules.holidays is not None and self._holidays is None
-            return _Hours(zone, schedule.hours(), schedule.exception_hours(), lacks_holidays)
+            encoded = msgspec.json.encode(OpeningHours("", schedule.hours(), schedule.exception_hours()))
+            return _Hours(zone, encoded, lacks_holidays)
         except HoursError as error:
             return error
 
@@ -110,6 +110,11 @@ class HoursReader:
                     exceptions[day, day] = [*week, *(rules.holidays or ())]
             rules.schedule.extend_nights()
         return rules
+
+
+@lru_cache(MAX_CACHED)
+def _zone(zone: Cell, country: Cell) -> str | None:
+    return written(zone).strip() or time_zone_of(written(country))
 
 
 def _text(cell: Cell) -> str:
