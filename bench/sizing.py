@@ -78,7 +78,7 @@ class Rule(msgspec.Struct, frozen=True):
     worker_bytes_per_store: int
     compile_mib: int
     compile_bytes_per_store: int
-    cache_mib: int = 420
+    cache_mib: int = 464
     held_mib: int = (MAX_HELD_BYTES + MAX_ADMIN_HELD_BYTES) // _MIB
     bytes_per_connection: int = 8192
 

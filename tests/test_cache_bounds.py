@@ -20,7 +20,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 import service
 from bench.sizing import Rule
-from service.access.token_bucket import Rate, RateDecision
+from service.access.token_bucket import MAX_BUCKETS, MemoryLimiter, Rate, RateDecision
 from service.engine import places, text_index
 from service.engine.columns import bounded_cache
 from service.engine.columns.bounded_cache import BoundedCache
@@ -36,6 +36,7 @@ from service.settings import MAX_CONNECTIONS, Settings
 from service.web.connections.limits import MAX_ADMIN_HELD_BYTES, MAX_HELD_BYTES
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http import content_coding, cors, header_fields as media_types, response, response as problems
+from service.web.http.forwarded import client_network
 from service.web.http.request import Request, RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline import (
@@ -272,6 +273,16 @@ def test_what_requests_leave_in_a_table_is_bounded(tmp_path: Path) -> None:
 
     fill()  # what is made once
     assert growth(fill) <= len(caches) * (128 << 10) + (64 << 10)
+
+
+def test_the_buckets_of_clients_are_bounded_with_the_longest_names() -> None:
+    clients, rate = MemoryLimiter(), Rate(120, 60, 120)
+
+    def fill() -> None:
+        for number in range(2 * MAX_BUCKETS):
+            clients.take(f"{'k' * 64} {client_network(f'2001:db8:{number >> 16:x}:{number & 0xFFFF:x}::')}", rate)
+
+    assert MAX_BUCKETS * 200 < growth(fill) <= bound_of("service.access.token_bucket")
 
 
 _hashes: set[int] = set()

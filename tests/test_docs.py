@@ -612,7 +612,8 @@ FIGURES: Final = {
         wait for each other up to {files.LOCK_TIMEOUT_SECONDS:g} seconds""",
     "docs/rates.md": """
         up to {access.rate_limiter.MAX_CONCURRENT} queries at once
-        up to {access.token_bucket.MAX_KEYS:,} recently used keys""",
+        up to {access.token_bucket.MAX_BUCKETS:,} recently used keys
+        the {access.token_bucket.MAX_BUCKETS:,} clients that were last seen""",
     "docs/observing.md": """
         truncated to {web.pipeline.access_log._MAX_PATH:,} characters
         up to {server.log._MAX_QUEUED_LINES:,} lines

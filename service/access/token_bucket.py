@@ -13,7 +13,7 @@ MAX_REQUESTS: Final = 999_999_999
 _FORM: Final = re.compile(rf"(?P<requests>[1-9][0-9]{{0,8}})/(?P<period>{'|'.join(_PERIODS)})")
 
 
-class Rate(msgspec.Struct, frozen=True):
+class Rate(msgspec.Struct, frozen=True, gc=False):
     """A number of requests per period of seconds, spread evenly, with up to `burst` of them at once."""
 
     requests: int
@@ -67,14 +67,14 @@ def decision(rate: Rate, taken: float, *, allowed: bool, share: int = 1) -> Rate
     return RateDecision(allowed=allowed, remaining=remaining, seconds=max(1, ceil(seconds - TOLERANCE)))
 
 
-# Buckets in memory, of some 300 bytes each; beyond that the least recently used key starts with a full bucket.
-MAX_KEYS: Final = 100_000
+# Buckets in memory, of some 300 bytes each; beyond that the least recently used one starts full again.
+MAX_BUCKETS: Final = 100_000
 
 
 class MemoryLimiter:
-    """Limits each key to its rate, or to this process's share of it if several processes serve.
+    """Limits each name, of a key or a client, to its rate, or to this process's share of it if several processes serve.
 
-    A key whose rate changes starts with a full bucket.
+    One whose rate changes starts with a full bucket.
     """
 
     def __init__(self, processes: int = 1, *, clock: Callable[[], float] = monotonic) -> None:
@@ -82,13 +82,19 @@ class MemoryLimiter:
         self._buckets: dict[tuple[str, Rate], tuple[float, float]] = {}  # requests taken, and when
 
     def take(self, name: str, rate: Rate) -> RateDecision:
-        """Take one request from the bucket of a key, if it has one left."""
+        """Take one request from the bucket of a name, if it has one left."""
         now, key = self._clock(), (name, rate)
         taken, at = self._buckets.pop(key, (0.0, now))  # so that the last one used is the last
         taken = max(0.0, taken - (now - at) * rate.requests / (rate.seconds * self._processes))
         allowed = taken + 1 <= burst(rate, self._processes) + TOLERANCE
         taken += allowed
         self._buckets[key] = taken, now
-        if len(self._buckets) > MAX_KEYS:
+        if len(self._buckets) > MAX_BUCKETS:
             del self._buckets[next(iter(self._buckets))]
         return decision(rate, taken, allowed=allowed, share=self._processes)
+
+    def give_back(self, name: str, rate: Rate) -> None:
+        """Give back a request that was taken, because another limit refuses it."""
+        taken, at = self._buckets.get((name, rate), (0.0, 0.0))
+        if taken:
+            self._buckets[name, rate] = max(0.0, taken - 1), at

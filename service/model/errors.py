@@ -156,14 +156,14 @@ class UnprocessableContent(RequestError):
 
 
 class TooManyRequests(RequestError):
-    """The key exceeds its request rate limit; `Retry-After` is the number of seconds to wait."""
+    """The key or the client exceeds its request rate limit; `Retry-After` is the number of seconds to wait."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     headers = MappingProxyType({"Retry-After": "1"})
 
-    def __init__(self, seconds: int = 1, fields: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Ask the client to wait for a number of seconds, at least 1; `fields` describe its limit."""
-        super().__init__("The key exceeds its request rate limit")
+    def __init__(self, owner: str, seconds: int, fields: Mapping[str, str]) -> None:
+        """Ask to wait for a number of seconds, at least 1; `fields` describe the limit of the owner."""
+        super().__init__(f"The {owner} exceeds its request rate limit")
         self.headers = MappingProxyType({"Retry-After": str(seconds), **fields})
 
 

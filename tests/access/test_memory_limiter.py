@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement
 
 from hypothesis import given, strategies as st
 
-from service.access.token_bucket import MAX_KEYS, MemoryLimiter, Rate
+from service.access.token_bucket import MAX_BUCKETS, MemoryLimiter, Rate
 from tests.access.gcra_model import Bucket, Clock
 
 # Intervals and clock steps that are exact as floats, so that neither the model nor the limiter rounds.
@@ -84,7 +84,7 @@ def test_beyond_the_largest_number_of_keys_the_least_recently_used_one_starts_wi
     memory, rate = MemoryLimiter(clock=Clock()), Rate(1, 60, 1)
     for key in ("old", "used"):
         assert memory.take(key, rate).allowed
-    for number in range(MAX_KEYS - 2):
+    for number in range(MAX_BUCKETS - 2):
         memory.take(f"{number}", rate)
     assert not memory.take("used", rate).allowed
     memory.take("one more", rate)

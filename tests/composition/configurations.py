@@ -29,7 +29,8 @@ FILED: Final[Mapping[str, Mapping[str, object]]] = {
     FILED_KEY: {},
     HIGH_RATE_KEY: {"rate": "999999999/s"},
     LOW_RATE_KEY: {"rate": "1/d", "burst": BURST},
-    **{key: {"origins": [origin]} for key, origin in WEBSITES.items()},
+    PUBLIC_KEY: {"origins": [LISTED_ORIGIN]},
+    OTHER_PUBLIC_KEY: {"origins": [OTHER_ORIGIN], "per_client": "999999999/s"},
 }
 _REVOKED: Final = {REVOKED_KEY: {"origins": [LISTED_ORIGIN], "revoked_at": "2026-01-02T00:00:00Z"}}
 

@@ -115,7 +115,9 @@ def expected_reply(case: Case) -> Expected:
     """Return the reply of the first step that gives one, with the fields that all replies have."""
     answer = next(found for step in ORDER if (found := step(case)) is not None)
     origin, is_public = _readers(case, answer.status)
-    rated = case.config.rate_fields and case.answered and "rate" in FILED.get(case.request.key, {})
+    entry = FILED.get(case.request.key, {})
+    limits_client = "per_client" in entry and _is_place(case) and case.is_from_website
+    rated = case.config.rate_fields and case.answered and ("rate" in entry or limits_client)
     strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
     common = {
         "Access-Control-Allow-Origin": origin,

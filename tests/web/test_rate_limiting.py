@@ -166,7 +166,7 @@ async def test_requests_during_loading_count(snapshots: SnapshotHolder, aiohttp_
 async def test_decisions_are_counted(rated: RatedClient) -> None:
     client = await rated()
     await statuses(client, *[RequestSpec("/stores", key="slow")] * 5, RequestSpec("/stores", key="free"))
-    assert await counted(client) == {"allowed": 3, "refused": 2, "store_failed": 0}
+    assert await counted(client) == {"allowed": 3, "refused": 2, "client_refused": 0, "store_failed": 0}
 
 
 async def counted(client: Client) -> dict[str, int]:
@@ -181,7 +181,7 @@ async def test_an_unresponsive_rate_store_refuses_no_request(rated: RatedClient)
         answers = [await ask(client, "/stores", key="wide") for _ in range(5)]
         assert [answer.status for answer in answers] == [200] * 5
         assert [quota(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]
-        assert await counted(client) == {"allowed": 5, "refused": 0, "store_failed": 5}
+        assert await counted(client) == {"allowed": 5, "refused": 0, "client_refused": 0, "store_failed": 5}
 
 
 async def test_a_request_that_the_rate_store_allows_is_answered(rated: RatedClient) -> None:

@@ -30,6 +30,8 @@ large as its request. At most, in MiB, where and what, by which key:
       header lines of a data set, by version, generated_at, loaded_at
    4  web/http/cors.py
       header lines of CORS and Vary, by reasons of Vary, Origin
+  44  access/token_bucket.py
+      buckets of the clients of public keys, by name of the key, address, rate
    1  web/pipeline/auth.py web/http/response.py
       header lines of a rate, of an error, by rate and what is left of it; the fields
   30  web/http/content_coding.py web/http/header_fields.py web/http/response.py
@@ -37,7 +39,7 @@ large as its request. At most, in MiB, where and what, by which key:
    1  web/http/response.py web/pipeline/access_log.py
       Date, time of a log line, by second
 
-Together at most 420 MiB. Selections, rows and bitmaps may take 16 bytes a row instead, if that is more. Beside these a
+Together at most 464 MiB. Selections, rows and bitmaps may take 16 bytes a row instead, if that is more. Beside these a
 connection has the meaning of its last header fields, by their bytes without single values, and a user the signatures of
 verified baked files, by format and version of the program.
 """

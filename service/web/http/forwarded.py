@@ -46,6 +46,9 @@ MAX_PROXIES: Final = 32
 # An address with an optional port; IPv6 with a port is in brackets. Zones are refused, as they are local to a host.
 _NODE: Final = re.compile(r"([0-9.]+)(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9A-Fa-f:.]+)")
 
+# The first 64 bits of an IPv6 address, which one client may have to itself: four groups of digits.
+_NETWORK_CHARACTERS: Final = 19
+
 Network: TypeAlias = IPv4Network | IPv6Network
 Address: TypeAlias = IPv4Address | IPv6Address
 
@@ -74,6 +77,10 @@ class TrustedProxies:
                 break
         return own if address is None else str(address)
 
+    def ignores(self, peer: str | None, headers: MultiMapping[str]) -> bool:
+        """Return whether a request says whom its peer forwards, who is not trusted with that."""
+        return X_FORWARDED_FOR in headers and not self._trusts_peer(peer)
+
     def _trusts_peer(self, peer: str | None) -> bool:
         if not peer:
             return self._unix
@@ -85,6 +92,17 @@ class TrustedProxies:
 
 
 NO_PROXIES: Final = TrustedProxies()
+
+
+def client_network(client: str) -> str:
+    """Return what the addresses of a client have in common: an IPv4 address, the first 64 bits of one of IPv6, `unix`.
+
+    An IPv4 address that is mapped to IPv6 is itself.
+    """
+    address = _address(client.partition("%")[0]) if ":" in client else None
+    if isinstance(address, IPv6Address):
+        return address.exploded[:_NETWORK_CHARACTERS]
+    return client if address is None else str(address)
 
 
 def parse_trusted_proxies(texts: Iterable[str]) -> TrustedProxies:

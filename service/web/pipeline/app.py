@@ -12,7 +12,6 @@ from typing import Final
 
 from aiohttp import hdrs
 
-from service.access.token_bucket import Rate
 from service.model.errors import (
     Forbidden,
     InternalServerError,
@@ -195,10 +194,10 @@ class App:
         if principal.origins:
             exchange.website = check_public_key(principal, fields, is_place=route.public)
             answer = partial(self._bounded, route, request, answer)
-        if principal.rate is not None:
-            lines = self._rate_limits.check(principal.name, principal.rate)
-            if lines is None:
-                return partial(self._limited, principal.name, principal.rate, exchange, answer)
+        if principal.rate is not None or principal.per_client is not None:
+            lines = self._rate_limits.check(principal, request.remote, fields)
+            if not isinstance(lines, str):
+                return partial(self._limited, lines, exchange, answer)
             exchange.rate_limit = lines
         return answer()
 
@@ -211,10 +210,10 @@ class App:
         return answer()
 
     async def _limited(
-        self, name: str, rate: Rate, exchange: Exchange, answer: Callable[[], Answer | Deferred[Answer]]
+        self, waiting: Deferred[HeaderLines], exchange: Exchange, answer: Callable[[], Answer | Deferred[Answer]]
     ) -> Answer:
-        """Return an answer, once the store of rate limits allows a request of a key."""
-        exchange.rate_limit = await self._rate_limits.wait(name, rate)
+        """Return an answer, once the store of rate limits allows the request."""
+        exchange.rate_limit = await waiting()
         made = answer()
         return made if isinstance(made, Answer) else await made()
 

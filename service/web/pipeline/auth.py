@@ -1,9 +1,12 @@
 """Authentication by the key of a request, and its rate limits."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache, partial
 from time import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from service.access.api_key import PUBLIC_PREFIX, Principal, credential, listings
 from service.access.keyring import Keyring
@@ -12,6 +15,7 @@ from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
 from service.model.errors import Forbidden, TooManyRequests, Unauthorized
 from service.model.operation import KEY_HEADER, KEY_PARAMETER, RATE_LIMIT, RATE_LIMIT_POLICY
 from service.settings import Settings
+from service.web.http.forwarded import UNIX, client_network, parse_trusted_proxies
 from service.web.http.header_fields import HeaderLines, header_lines
 from service.web.pipeline.counters import Event
 
@@ -72,6 +76,10 @@ def _credential(fields: "RequestFields", keys: Sequence[str]) -> bytes:
     return credential(named[0])
 
 
+# What exceeds its rate when a request is refused.
+_OWNERS: Final = {Event.RATE_REFUSED: "key", Event.CLIENT_REFUSED: "client"}
+_log = logging.getLogger(__name__)
+
 _PLACE: Final = "A public key is for /stores, /stores/{store_id}, /clusters and /places"
 
 
@@ -85,32 +93,73 @@ def check_public_key(principal: Principal, fields: "RequestFields", *, is_place:
     return website
 
 
+class _Client(msgspec.Struct, frozen=True, gc=False):
+    """A client of a public key: the name of its bucket, its rate, and the decision that took a request."""
+
+    name: str
+    rate: Rate
+    decision: RateDecision
+
+
 class RateLimits:
-    """Checks requests of keys that have a rate limit."""
+    """Checks requests of keys that have a rate limit, and of the clients of public keys."""
 
-    def __init__(self, limiter: RateLimiter, count: Callable[[Event], None], *, send_fields: bool) -> None:
-        """Check by a limiter; `send_fields` adds the RateLimit fields to responses."""
-        self._limiter = limiter
-        self._count = count
-        self._send_fields = send_fields
+    def __init__(
+        self, limiter: RateLimiter, clients: MemoryLimiter, settings: Settings, count: Callable[[Event], None]
+    ) -> None:
+        """Limit keys by a limiter, and clients in this process."""
+        self._limiter, self._clients = limiter, clients
+        self._proxies = parse_trusted_proxies(settings.trusted_proxy)
+        self._send_fields, self._count = settings.rate_limit_fields, count
+        self._has_warned = False
 
-    def check(self, name: str, rate: Rate) -> HeaderLines | None:
-        """Check a request; return the header fields of its response, None if it has to `wait`.
+    def check(
+        self, principal: Principal, remote: str | None, fields: "RequestFields"
+    ) -> HeaderLines | Callable[[], Coroutine[Any, Any, HeaderLines]]:
+        """Check a request from an address; return the header fields of its response, or what waits for them.
 
-        Raises `TooManyRequests`, which has them.
+        A request that the limit of the client or that of the key refuses takes of neither. The fields are those of the
+        limit that refused, else of the client, if it has one. Raises `TooManyRequests`, which has them.
         """
-        decision = self._limiter.decide(name, rate)
-        return None if decision is None else self._lines(rate, decision)
+        client, rate = self._check_client(principal, remote, fields), principal.rate
+        if rate is None:
+            return "" if client is None else self._lines(client.rate, client.decision)
+        decision = self._limiter.decide(principal.name, rate)
+        if decision is None:
+            return partial(self._wait, principal.name, rate, client)
+        return self._decided(rate, decision, client)
 
-    async def wait(self, name: str, rate: Rate) -> HeaderLines:
+    async def _wait(self, name: str, rate: Rate, client: _Client | None) -> HeaderLines:
         """Check a request, as `check` does, by the store of rate limits."""
-        return self._lines(rate, await self._limiter.take(name, rate))
+        return self._decided(rate, await self._limiter.take(name, rate), client)
 
-    def _lines(self, rate: Rate, decision: RateDecision) -> HeaderLines:
+    def _check_client(self, principal: Principal, remote: str | None, fields: "RequestFields") -> _Client | None:
+        """Take a request of a client, if it has a limit. Raises `TooManyRequests`."""
+        rate = principal.per_client
+        if rate is None:
+            return None
+        name = f"{principal.name} {client_network(self._proxies.client(remote, fields.all))}"
+        decision = self._clients.take(name, rate)
+        if not decision.allowed:
+            if not self._has_warned and self._proxies.ignores(remote, fields.all):
+                self._has_warned = True
+                _log.warning("all clients behind %s share the rate of one: set --trusted-proxy", remote or UNIX)
+            self._lines(rate, decision, Event.CLIENT_REFUSED)
+        return _Client(name, rate, decision)
+
+    def _decided(self, rate: Rate, decision: RateDecision, client: _Client | None) -> HeaderLines:
+        """Return the header fields after the decision about a key, for which one was taken of its client."""
+        if client is not None and decision.allowed:
+            return self._lines(client.rate, client.decision)
+        if client is not None:
+            self._clients.give_back(client.name, client.rate)
+        return self._lines(rate, decision)
+
+    def _lines(self, rate: Rate, decision: RateDecision, refused: Event = Event.RATE_REFUSED) -> HeaderLines:
         fields = _fields(rate, decision) if self._send_fields else {}
         if not decision.allowed:
-            self._count(Event.RATE_REFUSED)
-            raise TooManyRequests(decision.seconds, fields)
+            self._count(refused)
+            raise TooManyRequests(_OWNERS[refused], decision.seconds, fields)
         self._count(Event.RATE_ALLOWED)
         return header_lines(fields)
 
@@ -123,7 +172,7 @@ def make_rate_limits(settings: Settings, count: Callable[[Event], None]) -> Rate
     """Return the rate limits of a service, which count their decisions."""
     store = RedisLimiter(settings.rate_store) if settings.rate_store else None
     limiter = RateLimiter(MemoryLimiter(settings.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
-    return RateLimits(limiter, count, send_fields=settings.rate_limit_fields)
+    return RateLimits(limiter, MemoryLimiter(settings.processes), settings, count)
 
 
 @lru_cache

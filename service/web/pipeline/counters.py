@@ -40,6 +40,7 @@ class Event(Enum):
     ANSWER_MISS = ("response_cache", "miss")
     RATE_ALLOWED = ("rate_limit", "allowed")
     RATE_REFUSED = ("rate_limit", "refused")
+    CLIENT_REFUSED = ("rate_limit", "client_refused")
     RATE_STORE_FAILED = ("rate_limit", "store_failed")
     LINE_DROPPED = ("access_log_dropped_lines", "")
 
