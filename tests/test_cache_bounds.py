@@ -66,6 +66,7 @@ OF_CONSTANTS = {
     "service.reading.characters",
     "service.sampling.reference_data",
     "service.web.endpoints.documents",
+    "service.web.endpoints.embed",
 }
 # Those of an application: header lines of origins, and of the last two data sets.
 OF_OBJECTS = {
