@@ -41,11 +41,9 @@ def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, byte
     Postal codes are searched by their keys, which have no spaces, and as they are written.
     """
     for column in columns:
-        field = column.field
-        if field.searched and field.kind is POSTAL:
-            yield f"{field.name} as written", join_keys(list(map(_text, column.values)))
-        elif field.searched and (field.is_list or not field.is_column or _ACCENT in column.keys):
-            yield field.name, join_keys(list(map(_text, column.values)))
+        field, is_code = column.field, column.field.kind is POSTAL
+        if field.searched and (is_code or field.is_list or not field.is_column or _ACCENT in column.keys):
+            yield f"{field.name} as written" if is_code else field.name, join_keys(list(map(_text, column.values)))
 
 
 def company_texts(companies: Table) -> dict[bytes, bytes]:

@@ -21,7 +21,7 @@ from service.engine.table import Table
 from service.engine.text_index import TextIndex, TextIndexBuilder
 from service.loading.fast_path import read_plain_column
 from service.model.kinds import POSTAL, WORDS, Kind
-from service.model.places import CITY, POSTAL_CODE
+from service.model.places import CITY
 from service.model.words import HYPHENS, spoken
 from service.reading.files.places_file import PlaceKey, PlaceList, folded, key_of
 from service.spool import Spools
@@ -65,12 +65,10 @@ def derive_places(stores: Table, listed: PlaceList | None, spools: Spools) -> Pl
                 names.locate(addresses, vectors[part], is_city=is_city)
             located: _Flags = (vectors[part] != 0).any(axis=1)
             some = list(compress(addresses, located.tolist()))
-            found.add(some, counts[part][located], firsts[located], vectors[part][located], is_city=is_city)
+            found.add([is_city] * len(some), some, counts[part][located], firsts[located], vectors[part][located])
     if names is not None:
-        for is_city in (True, False):
-            others, points = names.others(is_city=is_city)
-            none = np.zeros(len(others), np.int32)
-            found.add(others, none, ~none, points, is_city=is_city)
+        kinds, others, points = names.others()
+        found.add(kinds, others, np.zeros(len(others), np.int32), np.full(len(others), -1), points)
     return _build(found, spools)
 
 
@@ -162,10 +160,10 @@ class _Names:
         ]
         return min(near)[1] if near else None
 
-    def others(self, *, is_city: bool) -> tuple[list[Address], Floats]:
-        """Return the cities, or else the postal codes, that are none of stores, and their points."""
-        chosen = self._is_other & np.array([each[0] == is_city for each in self._listed.places], np.bool_)
-        return [address for _, address in compress(self._listed.places, chosen.tolist())], self._listed.vectors[chosen]
+    def others(self) -> tuple[list[bool], list[Address], Floats]:
+        """Return the places that are none of stores: whether each is a city, what it is called, and its point."""
+        others = list(compress(self._listed.places, self._is_other.tolist()))
+        return [is_city for is_city, _ in others], [each for _, each in others], self._listed.vectors[self._is_other]
 
 
 class _Field(msgspec.Struct, frozen=True, eq=False):
@@ -199,17 +197,18 @@ class _Found:
         self._postal_codes: list[str] = []  # one for each, as few are the same
 
     def add(
-        self, addresses: Sequence[Address], stores: _Integers, firsts: _Integers, points: Floats, *, is_city: bool
+        self, kinds: Sequence[bool], addresses: Sequence[Address], stores: _Integers, firsts: _Integers, points: Floats
     ) -> None:
-        """Add cities, or else postal codes; no store spells those whose `firsts` are negative."""
+        """Add places, whether each is a city, and not a postal code; no store spells those of negative `firsts`."""
         own = firsts < 0
         firsts[own] = ~np.arange(len(self.addresses), len(self.addresses) + np.count_nonzero(own))
         self.addresses += map(_ENCODE, compress(addresses, own.tolist()))
-        self.parts.append((np.full(len(addresses), is_city), stores.astype(np.int32), firsts.astype(np.int32), points))
+        self.parts.append((np.array(kinds, np.bool_), stores.astype(np.int32), firsts.astype(np.int32), points))
         for name, (codes, numbers) in self._fields.items():
             codes.extend(map(numbers.__getitem__, map(attrgetter(name), addresses)))
-        if not is_city:
-            self._postal_codes += map(attrgetter(POSTAL_CODE), addresses)
+        self._postal_codes += [
+            each.postal_code or "" for each, is_city in zip(addresses, kinds, strict=True) if not is_city
+        ]
 
     def fields(self, are_cities: _Flags) -> list[_Field]:
         """Return the city, province and country of all places, and the postal codes."""

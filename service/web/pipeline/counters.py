@@ -105,7 +105,6 @@ class Counters(Collector):
             for index, route in enumerate(routes)
         }
         self._empty = self._bytes + len(routes)
-        self._of_searches = {route: self._empty + index for index, route in enumerate(routes)}
         events = self._empty + len(routes)
         self._events = {event: events + index for index, event in enumerate(Event)}
         self.length = events + len(Event)
@@ -122,7 +121,7 @@ class Counters(Collector):
 
     def found_nothing(self, route: str) -> None:
         """Count a search that found nothing."""
-        self._counts[self._of_searches[route]] += 1
+        self._counts[self._empty + self._routes.index(route)] += 1
 
     def count(self, event: Event) -> None:
         """Count an event."""
