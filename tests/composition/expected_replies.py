@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 import orjson
 
+from service.web.endpoints.documents import served
 from tests.composition.conditions import decide
 from tests.composition.configurations import FILED, PLAIN_KEY, PUBLIC_RESOURCES, WEBSITES, Configuration
 from tests.composition.editions import Edition
@@ -198,7 +199,7 @@ def _embed(case: Case) -> Expected | None:
     target = case.request.target
     if target.kind is not PathKind.EMBED:
         return None
-    body, accepted = _EMBEDDED.read_bytes(), case.request.field("Accept-Encoding")
+    body, accepted = served(_EMBEDDED), case.request.field("Accept-Encoding")
     variants = {coding: Variant(target.question, "", coding) for coding in acceptable(accepted) or ["identity"]}
     coding = negotiated(accepted, len(body))
     status, tagged = decide(case.request, None, frozenset(variants.values()), variants[coding], case.ledger)
