@@ -55,11 +55,12 @@ button:hover, .button:hover { background: var(--soft); }
 .with-map .map { display: block; }
 .with-map .body { grid-template-rows: 40% minmax(0, 1fr); }
 .list { list-style: none; }
-.item { position: relative; padding: 12px; border-bottom: 1px solid var(--line); }
+.item { position: relative; display: grid; grid-template-columns: 1fr auto; column-gap: 12px; padding: 12px; border-bottom: 1px solid var(--line); }
 .item:hover { background: var(--soft); }
-.item .name { display: inline; min-height: 24px; padding: 0; border: 0; background: none; font-weight: 600; text-align: start; }
+.item > * { grid-column: 1 / -1; }
+.item > .name { grid-area: 1 / 1; min-height: 24px; padding: 0; border: 0; background: none; font-weight: 600; text-align: start; }
 .item .name::before { content: ""; position: absolute; inset: 0; }
-.away { float: inline-end; color: var(--muted); }
+.item > .away { grid-area: 1 / 2; }
 .badge { color: var(--muted); font-weight: 600; font-size: .875em; }
 .badge.open { color: var(--open); }
 .badge.closed { color: var(--closed); }
