@@ -99,7 +99,20 @@ _IDENTIFIER_WORDS: Final = _FIRST_IDENTIFIER_WORDS | frozenset(
     {"key", "no", "nr", "num", "number", "numero", "nummer", "kennung", "ref", "uid", "uuid", "guid"}
 )
 _NAME_WORDS: Final = frozenset(
-    {"name", "nom", "nombre", "nome", "naam", "navn", "namn", "libelle", "bezeichnung", "denominazione"}
+    {
+        "name",
+        "title",
+        "label",
+        "nom",
+        "nombre",
+        "nome",
+        "naam",
+        "navn",
+        "namn",
+        "libelle",
+        "bezeichnung",
+        "denominazione",
+    }
 )
 _MIN_LENGTH: Final = 6  # characters of a name that is compared with others by edits
 _SHORTEST: Final = 4  # of one that may be a slip
@@ -149,9 +162,12 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
     alike = find_alike((field.name for field in STORES.fields), names)
     chosen = {field: found[0] for field, found in alike.items() if found}
     ends = {name: end_of_path(name) for name in names if paths and "." in name}
-    things = {_thing(name) for name in (*names, *ends.values()) if not is_identifier_name(name)}
-    for name, end in (*zip(names, names, strict=True), *ends.items()):
+    pairs = {name: f"{end_of_path(name.removesuffix(end).rstrip('.'))}.{end}" for name, end in ends.items()}
+    things = {_thing(name) for name in (*names, *pairs.values(), *ends.values()) if not is_identifier_name(name)}
+    for name, end in (*zip(names, names, strict=True), *pairs.items(), *ends.items()):
         field = suggest_field(end, STORES)
+        if end == ends.get(name) and suggest_field(pairs[name], STORES) not in (None, field):
+            continue  # the name of a country is none of a store
         if field is None or field in chosen or name in chosen.values():
             continue
         is_exact = field in _IDENTIFIERS or _key(end) == _key(field)

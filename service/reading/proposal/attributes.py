@@ -67,7 +67,8 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
 
 def _is_code(name: str) -> bool:
     """Return whether a name is that of numbers with which nobody calculates, as `plz` or `Code`, and of no flags."""
-    return is_identifier_name(name) or suggest_field(name, STORES) not in (None, *COORDINATES, IS_OPEN.name)
+    fields = {suggest_field(each, STORES) for each in (name, *name.split(".")[-2:])}
+    return is_identifier_name(name) or not fields <= {None, *COORDINATES, IS_OPEN.name}
 
 
 def _number(column: ColumnSample, decimal: str) -> dict[str, str]:

@@ -30,10 +30,11 @@ def find_preset(names: Sequence[str]) -> str | None:
 
 def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return how a preset makes the fields, of the columns that a file has. Raises FileError."""
+    filled = {name for name, column in first.columns.items() if column.has_values or not first.count}
     resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=True)
     entries = {}
     for field, entry in resolved.items():
-        found = [([name for name in each.columns if name in first.columns], each.separator) for each in entry.sources]
+        found = [([name for name in each.columns if name in filled], each.separator) for each in entry.sources]
         texts = [_as_toml(columns, separator) for columns, separator in found if columns]
         if entry.closing_date and entry.closing_date in first.columns:
             entries[field] = ProposedEntry(columns=(entry.closing_date,))

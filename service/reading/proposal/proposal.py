@@ -14,7 +14,7 @@ from service.model.kinds import INSTANT, NUMBER, WORDS
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
 from service.reading.characters import REPAIRS, WINDOWS, Cleaning, needed_repairs
-from service.reading.columns.field_names import suggest_field
+from service.reading.columns.field_names import is_identifier_name, suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import WORKBOOK, FileFormat
 from service.reading.formats.json_file import heads
@@ -193,9 +193,13 @@ def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict
         stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
         constant = inline_table({"constant": quoted(stem)})
         entries[COMPANIES.identifier] = ProposedEntry(constant, comment="no column names the company: fill in its name")
-    elif column := next((each for each in unused if suggest_field(each, STORES) == COMPANIES.identifier), None):
+    elif column := next((each for each in unused if _names_company(each)), None):
         del unused[column]
         yield from ("", "[companies.fields]", f"name = {quoted(column)}")
+
+
+def _names_company(name: str) -> bool:
+    return suggest_field(name, STORES) == COMPANIES.identifier and not is_identifier_name(name)
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
@@ -203,8 +207,8 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
-    for _, _, issue in file.warnings if isinstance(file, TableFile) else ():
-        yield f"# {issue.code}: {issue.why}."
+    warnings = file.warnings if isinstance(file, TableFile) else ()
+    yield from dict.fromkeys(f"# {issue.code}: {issue.why}." for _, _, issue in warnings)
     if "columns" in options and "column_1" not in first.columns:
         yield "# Several columns have one name: all are declared, with different names."
     elif "columns" in options:

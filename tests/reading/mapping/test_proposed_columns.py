@@ -9,7 +9,7 @@ from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE
 from service.reading.columns.field_names import columns_by_nearest_name, suggest_field
 from service.reading.proposal.proposal import propose_mapping
-from tests.reading.mapping.record_files import compiled, nested, table
+from tests.reading.mapping.record_files import compiled, features, nested, table
 from tests.reading.mapping.test_proposal import entries
 
 REQUIRED = {"store_id": "s", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
@@ -205,6 +205,29 @@ def test_arrays_of_which_only_the_first_element_is_read_are_named() -> None:
 def test_letters_of_hemispheres_that_are_not_known_are_not_guessed(cells: str, latitude: str, comment: str) -> None:
     found = entries(propose_mapping(table(f"id,address,city,country,lat,lon\n1,x,y,IT,{cells}"), "x"))
     assert (found["latitude"], found["longitude"]) == (latitude, comment)
+
+
+def test_names_in_objects_are_taken_before_identifiers_beside_them() -> None:
+    city, country = {"code": "ADA", "name": "Ada"}, {"name": "Norge", "short": "NO"}
+    address = {"line1": "1 Elm St", "city_id": 4, "city": city, "country": country}
+    record = {"id": 1, "brand_id": 3, "brand": {"id": 3, "title": "Acme"}, "address": address}
+    file = nested([record])
+    text = propose_mapping(file, "x")
+    found = entries(text)
+    fields = ["store_id", "company_id", "address_1", "city", "country"]
+    columns = ["id", "brand.title", "address.line1", "address.city.name", "address.country.name"]
+    assert [found[field] for field in fields] == [f'"{column}"' for column in columns]
+    assert "flag" not in found["address_country_short"]
+    assert "name" not in found
+    assert [each["name"] for each in compiled(text, file).companies] == ["Acme"]
+
+
+def test_a_preset_without_locations_takes_those_of_other_columns() -> None:
+    tags = {"@spider": "x", "ref": "1", "brand": "B", "addr:street_address": "1 Elm St", "addr:city": "Ada"}
+    file = features({**tags, "addr:country": "CA", "lat": 1.5, "lon": 2.5})
+    text = propose_mapping(file, "x.geojson")
+    (store,) = compiled(text, file).stores
+    assert (store["latitude"], store["longitude"]) == ("1.5", "2.5")
 
 
 def test_columns_that_are_not_proposed_have_a_line_that_says_why() -> None:
