@@ -310,6 +310,7 @@ def test_near_me_sorts_by_distance(go: Go) -> None:
     visit.click("button", "Use my position")
     visit.page.get_by_role("columnheader", name="Distance").wait_for()
     assert visit.query == "near=43.50000,-79.40000"
+    visit.page.get_by_role("button", name="Remove Near your position").wait_for()
     assert visit.rows()[0] == "Shop 050"
     visit.page.locator("summary[data-menu=near]").click()
     visit.page.get_by_label("Within").select_option(label="5 km")
@@ -460,6 +461,54 @@ def test_axe_finds_nothing_serious(go: Go, path: str, viewport: ViewportSize, sc
     visit = go(path, viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
     visit.page.wait_for_load_state("networkidle")
     assert serious_violations(visit.page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "summary[data-menu=near]",
+        "summary[data-menu=city]",
+        "#more > summary",
+        "#take-away summary",
+        "#columns-menu summary",
+    ],
+)
+def test_axe_finds_nothing_serious_in_an_open_menu(go: Go, menu: str, scheme: Any) -> None:
+    visit = go("/explorer?near=43.65,-79.38", color_scheme=scheme, reduced_motion="reduce")
+    visit.wait("122 stores found")
+    visit.page.locator(menu).first.click()
+    visit.page.locator("details[open] .panel :is(input, button, select, summary):visible").first.wait_for()
+    visit.page.wait_for_load_state("networkidle")
+    assert serious_violations(visit.page) == []
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_serious_while_there_are_suggestions(go: Go, viewport: ViewportSize) -> None:
+    visit = go("/explorer", viewport=viewport, reduced_motion="reduce")
+    visit.wait("122 stores found")
+    search = visit.page.get_by_role("combobox", name="Search stores")
+    search.press_sequentially("toro")
+    visit.page.get_by_role("option", name=re.compile("Place.*Toronto")).wait_for()
+    search.press("ArrowDown")
+    assert serious_violations(visit.page) == []
+
+
+def test_until_the_data_is_there_the_rows_are_sketched(visits: Any, service: Running) -> None:
+    visit: Visit = visits(service.address, 503)
+    answers = [{"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The data is loading."}}] * 2
+
+    def answer(route: Route) -> None:
+        route.fulfill(**answers.pop()) if answers else route.continue_()
+
+    visit.page.route("**/stores?**", answer)
+    visit.open(f"/explorer#key={KEY}")
+    sketched = visit.page.locator("tr.skeleton")
+    sketched.first.wait_for()
+    assert sketched.count() == 12
+    assert visit.page.locator("#waiting").inner_text().startswith("The service is not ready")
+    visit.wait("122 stores found")
+    assert (sketched.count(), visit.page.locator("#waiting").is_visible()) == (0, False)
 
 
 def test_on_a_phone_the_list_and_the_map_are_tabs(go: Go) -> None:

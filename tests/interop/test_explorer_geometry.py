@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, ViewportSize
 
 from service.model.hours import DAYS
 from tests.directory import company, store, write_directory
-from tests.interop.explored import DESKTOP, PHONE, Visit
+from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
 from tests.program import Running, eventually, serving
 
 pytestmark = pytest.mark.process
@@ -311,9 +311,10 @@ def test_there_are_at_most_five_menus_and_one_for_more(look: Look) -> None:
     menus = visit.page.locator("#menus > details:visible > summary")
     assert menus.all_inner_texts() == ["Near", "Country", "City", "Company", "More filters"]
     visit.page.locator("#more > summary").click()
-    visit.page.get_by_label("Area (m²) from").fill("100")
-    visit.page.get_by_label("Area (m²) up to").fill("110")
-    visit.page.get_by_label("Area (m²) up to").press("Tab")
+    area = visit.page.get_by_role("group", name="Area (m²)")
+    area.get_by_label("From").fill("100")
+    area.get_by_label("Up to").fill("110")
+    area.get_by_label("Up to").press("Tab")
     visit.wait("11 stores found")
     assert visit.query == "sort_by=name&attributes.area=100%2F110"
     visit.click("button", "Remove Area (m²): 100 to 110")
@@ -391,9 +392,15 @@ def test_opening_hours_are_shown_and_filtered(visits: Any, served: Served) -> No
     card.locator(".status .open", has_text="Open").wait_for()
     card.locator("summary", has_text="Today: all day").click()
     assert card.locator("details dt:visible").count() >= 7
+    assert serious_violations(visit.page) == []
     visit.page.get_by_role("link", name="Never").click()
     card.locator(".status .closed", has_text="Closed").wait_for()
     visit.click("button", "Open now")
     visit.wait("1 store found")
     assert re.fullmatch(r"sort_by=name&open_at=\d{4}-\d\d-\d\dT\d\d:\d\d:00Z", visit.query)
     visit.page.get_by_role("button", name=re.compile("Remove Open at")).wait_for()
+    now = visit.page.get_by_role("button", name="Open now", exact=True)
+    assert now.get_attribute("aria-pressed") == "true"
+    visit.open("/explorer?open_at=2026-01-01T00:00:00Z").wait("1 store found")
+    now.wait_for()
+    assert now.get_attribute("aria-pressed") == "false"

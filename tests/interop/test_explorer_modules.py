@@ -70,6 +70,10 @@ def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
     pass_in_node(served, "words.test.mjs")
 
 
+def test_names_on_the_map_touch_neither_each_other_nor_the_marks(served: Path) -> None:
+    pass_in_node(served, "names.test.mjs")
+
+
 def test_languages_have_all_texts_and_their_own_forms(served: Path) -> None:
     pass_in_node(served, "language.test.mjs")
 

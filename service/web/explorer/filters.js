@@ -9,6 +9,7 @@ import { filtered, folded } from "./words.js";
 /** The filters that the first request counts, in order. */
 export const COUNTED = ["country", "province", "city", "company_id", "is_open"];
 // Those that have a menu of their own; the others are under "More".
+const NOW_MILLISECONDS = 3_600_000;
 const MENUS = ["country", "province", "city", "company_id"];
 const FEW = 8;
 /** With more distinct values for each store, a menu of them finds nothing. */
@@ -46,7 +47,7 @@ export class Filters {
     /** @type {Map<string, Attribute>} */
     this.attributes = new Map();
     this.openNow = element("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.#toggleOpen() }, TEXT.openNow);
-    this.more = element("div", { class: "panel stack" });
+    this.more = element("div", { class: "panel stack wide" });
     this.ranges = element("div", { class: "stack" });
     const more = /** @type {HTMLDetailsElement} */ (element("details", { class: "menu", id: "more" }, element("summary", {}, TEXT.more), this.more));
     more.addEventListener("toggle", () => {
@@ -87,8 +88,13 @@ export class Filters {
     return [...this.attributes.values()].some(({ kind }) => kind === "hours");
   }
 
+  /** @returns {boolean} whether stores are wanted that are open now, not at another time */
+  get #isOpenNow() {
+    return Math.abs(Date.parse(this.state.get("open_at")) - Date.now()) < NOW_MILLISECONDS;
+  }
+
   #toggleOpen() {
-    this.state.set({ open_at: this.state.get("open_at") ? "" : minuteOf(new Date()) });
+    this.state.set({ open_at: this.#isOpenNow ? "" : minuteOf(new Date()) });
   }
 
   /** Count the values of attributes, whose earlier counts may be of other stores. */
@@ -111,7 +117,7 @@ export class Filters {
       title.parentElement?.classList.toggle("set", count > 0);
       root.hidden = count === 0 && !this.#isUseful(name);
     }
-    this.openNow.setAttribute("aria-pressed", String(this.state.get("open_at") !== ""));
+    this.openNow.setAttribute("aria-pressed", String(this.#isOpenNow));
     const known = [...this.actions.known, ...[...this.attributes.values()].filter(({ isFilter }) => isFilter).map(({ name }) => name), ...(this.#hasHours ? ["open_at"] : [])];
     drawChips(this.parts.chips, this.state, { known, labelOf: (name, value) => this.label(name, value) });
     this.#drawRanges();

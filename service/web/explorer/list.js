@@ -11,7 +11,7 @@ const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
 const NUMBERS = ["latitude", "longitude", "distance"];
 const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code", "company_id"];
 // How much of the width a column has, beside one.
-const WIDTHS = { name: 2.2, address_1: 1.8, city: 1.2 };
+const WIDTHS = { name: 2.6, address_1: 1.7, city: 1.2 };
 const SKELETONS = 12;
 
 /**

@@ -270,6 +270,7 @@ export class StoreMap {
   /** @param {any[]} features */
   #drawMarks(features) {
     this.marks.draw(features, (longitude) => this.frame.in(longitude));
+    this.base?.names.avoid(this.marks.drawn);
   }
 
   /** Draw the point, circle and box of the query. */

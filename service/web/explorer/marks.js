@@ -58,6 +58,8 @@ export class Marks {
     this.layer = L.layerGroup().addTo(map);
     /** @type {any[]} */
     this.features = [];
+    /** Where marks are, and how far they reach. @type {{place: any, radius: number}[]} */
+    this.drawn = [];
   }
 
   /** @param {any[]} features clusters, or stores, as GeoJSON @param {(longitude: number) => number} inFrame */
@@ -69,9 +71,10 @@ export class Marks {
       count: properties.count,
       store: properties.count === 1 ? properties : undefined,
     }));
-    this.layer.clearLayers();
+    this.clear();
     for (const mark of apart(marks)) {
       const place = this.map.unproject([mark.x, mark.y]);
+      this.drawn.push({ place, radius: reach(mark) });
       this.layer.addLayer(mark.store ? this.#dot(place, mark.store) : this.#circle(place, mark.count));
     }
   }
@@ -82,6 +85,7 @@ export class Marks {
   }
 
   clear() {
+    this.drawn = [];
     this.layer.clearLayers();
   }
 

@@ -8,26 +8,47 @@ const LEAST_ZOOM = { country: 2, province: 4, town: 5 };
 const EARLIER = 0.75;
 const LINE = 15; // pixels
 const CHARACTER = 7;
+const BELOW = 20;
+const FARTHEST = 40;
 
 /**
  * @typedef {{kind: "country" | "province" | "town", text: string, latitude: number, longitude: number, zoom: number}} Name
  *   a text at a point, from a zoom on
  */
 
+/** @typedef {{x: number, y: number, radius: number}} Circle that of a mark, in pixels */
+
+/** @param {number} value @param {number} middle @param {number} reach @returns {number} what of an interval is nearest to a value */
+const nearest = (value, middle, reach) => Math.max(middle - reach, Math.min(value, middle + reach));
+
 /**
- * Return the names that have room, the first first.
- * @param {{text: string, x: number, y: number}[]} names at places in pixels
- * @returns {number[]} their indices
+ * Return the names that have room beside each other and the marks, the first first. A town's is below its point; one that a
+ * mark would cover is below the mark.
+ * @template {{kind: string, text: string, x: number, y: number}} Placed
+ * @param {Placed[]} names at places in pixels
+ * @param {Circle[]} circles
+ * @returns {(Placed & {down: number})[]} how far below its place a name is
  */
-export function withRoom(names) {
-  /** @type {{left: number, right: number, y: number}[]} */
+export function withRoom(names, circles) {
+  /** @type {{x: number, y: number, half: number}[]} */
   const taken = [];
+  /** @type {(Placed & {down: number})[]} */
   const chosen = [];
-  for (const [index, { text, x, y }] of names.entries()) {
+  for (const name of names) {
+    const { text, x, y } = name;
+    if (chosen.some((each) => each.text === text && each.kind !== name.kind)) continue; // a city that is a province
     const half = (text.length * CHARACTER) / 2 + 4;
-    if (taken.some((each) => x - half < each.right && x + half > each.left && Math.abs(y - each.y) < LINE)) continue;
-    taken.push({ left: x - half, right: x + half, y });
-    chosen.push(index);
+    const covers = (/** @type {Circle} */ { x: across, y: up, radius }, /** @type {number} */ at) =>
+      Math.hypot(across - nearest(across, x, half), up - nearest(up, at, LINE / 2)) < radius;
+    const isFree = (/** @type {number} */ down) =>
+      !circles.some((each) => covers(each, y + down)) &&
+      !taken.some((each) => Math.abs(x - each.x) < half + each.half && Math.abs(y + down - each.y) < LINE);
+    const usual = name.kind === "town" ? BELOW : 0;
+    const under = circles.filter((each) => covers(each, y + usual)).map((each) => each.y + each.radius + LINE / 2 - y);
+    const down = [usual, ...under].find((each) => each <= FARTHEST && isFree(each));
+    if (down === undefined) continue;
+    taken.push({ x, y: y + down, half });
+    chosen.push({ ...name, down });
     if (chosen.length === MOST) break;
   }
   return chosen;
@@ -47,6 +68,8 @@ export class MapNames {
     this.names = [];
     /** @type {Name[]} */
     this.towns = [];
+    /** The marks, which no name touches. @type {{place: any, radius: number}[]} */
+    this.marks = [];
     this.west = -180;
     this.#load();
   }
@@ -70,6 +93,12 @@ export class MapNames {
     this.draw(this.west);
   }
 
+  /** @param {{place: any, radius: number}[]} marks draw the names beside marks */
+  avoid(marks) {
+    this.marks = marks;
+    this.draw(this.west);
+  }
+
   /** @param {number} west show the names in view; the longitude where the map begins */
   draw(west) {
     this.west = west;
@@ -82,8 +111,10 @@ export class MapNames {
       .filter(({ point }) => bounds.contains(point))
       .map((each) => ({ ...each, ...map.latLngToContainerPoint(each.point) }));
     layer.clearLayers();
-    for (const { kind, text, point } of withRoom(placed).map((index) => placed[index])) {
-      const icon = L.divIcon({ className: `name-of ${kind}`, iconSize: [0, 0], html: element("span", { "aria-hidden": "true" }, text) });
+    const circles = this.marks.map(({ place, radius }) => ({ ...map.latLngToContainerPoint(place), radius }));
+    for (const { kind, text, point, down } of withRoom(placed, circles)) {
+      const html = element("span", { "aria-hidden": "true" }, text);
+      const icon = L.divIcon({ className: `name-of ${kind}`, iconSize: [0, 0], iconAnchor: [0, -down], html });
       layer.addLayer(L.marker(point, { icon, pane: "names", keyboard: false, interactive: false }));
     }
   }

@@ -32,9 +32,9 @@ const state = new State();
 const api = new Api(() => (needsKey ? storedKey() : ""));
 const results = new Results(api, state);
 const companyName = (/** @type {string} */ id) => results.companyName(id);
-const goNear = (/** @type {string} */ near) => {
+const goNear = (/** @type {string} */ near, place = "") => {
   closeMenus();
-  state.set({ near, bbox: "" });
+  state.set({ near, bbox: "" }, { place });
 };
 
 const list = new List(
@@ -52,7 +52,7 @@ const filters = new Filters({ menus: byId("menus"), chips: byId("chips") }, stat
   companyName,
   known: [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"],
   onCount: (names) => addCounts(results.abort.signal, names).catch((error) => results.abort.signal.aborted || show(error)),
-  onNear: () => locate(goNear),
+  onNear: () => locate((near) => goNear(near, TEXT.here)),
   onPick: () => {
     showTab("map");
     closeMenus();

@@ -54,8 +54,9 @@ export function rangeFields({ name, kind }, state) {
   return element(
     "div",
     { class: "range-fields", role: "group", "aria-label": label, onchange },
-    field(TEXT.from(label), { ...type, value: from }),
-    field(TEXT.to(label), { ...type, value: to }),
+    element("span", { class: "legend", "aria-hidden": "true" }, label),
+    field(TEXT.from, { ...type, value: from }),
+    field(TEXT.to, { ...type, value: to }),
   );
 }
 

@@ -110,8 +110,8 @@ export const TEXT = {
   more: "More filters",
   openAt: "Open at",
   openAtTime: (/** @type {string} */ time) => `Open at ${time}`,
-  from: (/** @type {string} */ label) => `${label} from`,
-  to: (/** @type {string} */ label) => `${label} up to`,
+  from: "From",
+  to: "Up to",
   changedSince: "Changed since",
   between: (/** @type {string} */ from, /** @type {string} */ to) => (from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`),
 
