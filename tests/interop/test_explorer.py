@@ -496,10 +496,13 @@ def test_axe_finds_nothing_serious_while_there_are_suggestions(go: Go, viewport:
 
 def test_until_the_data_is_there_the_rows_are_sketched(visits: Any, service: Running) -> None:
     visit: Visit = visits(service.address, 503)
-    answers = [{"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The data is loading."}}] * 2
+    left = [1, 2]
 
     def answer(route: Route) -> None:
-        route.fulfill(**answers.pop()) if answers else route.continue_()
+        if left and left.pop():
+            route.fulfill(status=503, headers={"Retry-After": "1"}, json={"detail": "The data is loading."})
+        else:
+            route.continue_()
 
     visit.page.route("**/stores?**", answer)
     visit.open(f"/explorer#key={KEY}")
