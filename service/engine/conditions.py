@@ -90,7 +90,7 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
             return reduce(np.logical_or, [codes == int(code) for code in self.codes], np.zeros(len(codes), np.bool_))
         accepted = np.zeros(self.column.null_code + 1, np.bool_)
         accepted[self.codes] = True
-        parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes), _AT_ONCE)]
+        parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes) or 1, _AT_ONCE)]
         return np.concatenate(parts)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from service.engine.columns.column import StringArray, join_keys
 from service.engine.columns.selection import RowList
+from service.engine.conditions import Predicate
 from service.engine.select import select
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
@@ -53,6 +54,12 @@ def test_an_unknown_identifier_is_not_found(key: str) -> None:
 def test_an_identifier_with_a_lone_surrogate_is_not_found() -> None:
     """A path holds lone surrogates where its bytes are not UTF-8."""
     assert companies("a", "b").find("\udcff") is None
+
+
+def test_of_no_rows_none_have_one_of_many_values() -> None:
+    table = companies(*map(str, range(20)))
+    many = Predicate(table, "company_id", table.columns["company_id"], range(12), 12)
+    assert [many.matches(np.arange(stop, dtype=np.int32)).tolist() for stop in (0, 2)] == [[], [True, True]]
 
 
 def test_an_empty_table_finds_nothing() -> None:
