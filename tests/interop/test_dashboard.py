@@ -70,6 +70,14 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
             yield address
 
 
+def test_every_target_is_up_and_what_it_sent_was_understood(prometheus: str) -> None:
+    with urlopen(f"{prometheus}/api/v1/targets?state=active", timeout=SECONDS) as response:  # noqa: S310 - as above
+        targets = orjson.loads(response.read())["data"]["activeTargets"]
+    assert [(each["labels"]["job"], each["health"], each["lastError"]) for each in targets] == [
+        ("store-directory", "up", "")
+    ]
+
+
 @pytest.mark.parametrize(("title", "expression"), QUESTIONS)
 def test_every_panel_has_data(prometheus: str, title: str, expression: str) -> None:
     assert eventually(lambda: put(prometheus, expression)), title
