@@ -649,6 +649,9 @@ FIGURES: Final = {
         (`{baking.layout.FORMAT}`)
         a line every {server.log._LOG_SECONDS:g} seconds
         blocks for {server.workers._HUNG_SECONDS} seconds""",
+    "docs/upgrading.md": """
+        The format is `{baking.layout.FORMAT}`
+        More than {web.pipeline.plan.MAX_LONG_QUERIES_OF_A_KEY} long queries of a key""",
     "docs/running.md": """
         has changed for {reading.files.data_signature._QUIET_SECONDS:g} second
         a line every {server.log._LOG_SECONDS:g} seconds
