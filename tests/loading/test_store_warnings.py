@@ -154,7 +154,7 @@ Kosovo 42.7 21.2, MA 27.1 -13.2, EH 27.1 -13.2, IL 31.5 34.5, PS 31.8 35.2, CY 3
 DK 64.2 -51.7, FI 60.1 19.9, AX 60.1 19.9, AU -29.0 167.9, AU -10.4 105.7, CL -27.1 -109.4, EC -0.7 -90.3, IN 34.1 74.8,
 PK 34.4 73.5, KI 1.9 -157.4, South Sudan 4.9 31.6, BQ 17.49 -62.98, NL 17.63 -63.24, FM 9.5 138.1, FM 6.21 160.7,
 GR 36.15 29.59, MH 11.23 169.85, MU -16.6 59.66, MV 0.53 72.93, MV 6.15 73.29, SJ 70.92 -8.72, SC -7.0 52.73,
-TK -9.2 -171.85, TV -7.25 177.15, TW 26.15 119.93, Deutschland 0.1 0.1, Nowhere 10.0 10.0"""
+TK -9.2 -171.85, TV -7.25 177.15, TW 26.15 119.93, Atlantis 0.1 0.1, Nowhere 10.0 10.0"""
 
 
 def test_parts_of_countries_overseas_and_disputed_areas_have_no_warning(tmp_path: Path) -> None:
@@ -210,7 +210,11 @@ def test_two_spellings_of_one_country_have_a_warning(tmp_path: Path) -> None:
     assert shown(tmp_path, *({"country": name} for name in names)) == [
         f"spelling stores.csv: country: {stores} with this country spelled differently from 'Germany', "
         f"such as {example}; a filter matches one spelling only: {name}"
-        for stores, example, name in (("1 of 4 stores", "'s6'", "'DEU'"), ("2 of 5 stores", "'s2'", "'DE'"))
+        for stores, example, name in (
+            ("1 of 4 stores", "'s6'", "'DEU'"),
+            ("1 of 4 stores", "'s7'", "'Deutschland'"),
+            ("2 of 5 stores", "'s2'", "'DE'"),
+        )
     ]
 
 
