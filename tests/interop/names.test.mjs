@@ -20,7 +20,8 @@ test("a name that a mark would cover is below the mark", () => {
   assert.deepEqual(shown([town("Bath", 100, 100)], [{ x: 100, y: 100, radius: 25 }]), ["Bath 32.5"]);
 });
 
-test("without room below the mark either there is no name", () => {
+test("without room there it is above, and without room there, too, there is no name", () => {
   const marks = [{ x: 100, y: 100, radius: 25 }, { x: 100, y: 140, radius: 14 }];
-  assert.deepEqual(shown([town("Bath", 100, 100)], marks), []);
+  assert.deepEqual(shown([town("Bath", 100, 100)], marks), ["Bath -32.5"]);
+  assert.deepEqual(shown([town("Bath", 100, 100)], [...marks, { x: 100, y: 60, radius: 14 }]), []);
 });

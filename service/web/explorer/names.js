@@ -23,7 +23,7 @@ const nearest = (value, middle, reach) => Math.max(middle - reach, Math.min(valu
 
 /**
  * Return the names that have room beside each other and the marks, the first first. A town's is below its point; one that a
- * mark would cover is below the mark.
+ * mark would cover is below the mark, or above it.
  * @template {{kind: string, text: string, x: number, y: number}} Placed
  * @param {Placed[]} names at places in pixels
  * @param {Circle[]} circles
@@ -44,8 +44,9 @@ export function withRoom(names, circles) {
       !circles.some((each) => covers(each, y + down)) &&
       !taken.some((each) => Math.abs(x - each.x) < half + each.half && Math.abs(y + down - each.y) < LINE);
     const usual = name.kind === "town" ? BELOW : 0;
-    const under = circles.filter((each) => covers(each, y + usual)).map((each) => each.y + each.radius + LINE / 2 - y);
-    const down = [usual, ...under].find((each) => each <= FARTHEST && isFree(each));
+    const covering = circles.filter((each) => covers(each, y + usual));
+    const beside = [1, -1].flatMap((side) => covering.map((each) => each.y + side * (each.radius + LINE / 2) - y));
+    const down = [usual, ...beside].find((each) => Math.abs(each) <= FARTHEST && isFree(each));
     if (down === undefined) continue;
     taken.push({ x, y: y + down, half });
     chosen.push({ ...name, down });
