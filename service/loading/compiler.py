@@ -36,14 +36,11 @@ _ACCENT = "\u0301".encode()
 
 
 def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
-    """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`.
-
-    Postal codes are searched by their keys, which have no spaces, and as they are written.
-    """
+    """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
     for column in columns:
         field, is_code = column.field, column.field.kind is POSTAL
         if field.searched and (is_code or field.is_list or not field.is_column or _ACCENT in column.keys):
-            yield f"{field.name} as written" if is_code else field.name, join_keys(list(map(_text, column.values)))
+            yield field.name, join_keys(list(map(_with_and_without_spaces if is_code else _text, column.values)))
 
 
 def company_texts(companies: Table) -> dict[bytes, bytes]:
@@ -55,6 +52,14 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
         record.company_id.encode(): " ".join(getattr(record, name) or "" for name in others).encode()
         for record in records
     }
+
+
+def _with_and_without_spaces(value: Value) -> str | None:
+    """Return a code for words: the key has others where a character stands for a space and a mark."""
+    if not isinstance(value, str):
+        return None
+    words = value.split()
+    return value if len(words) == 1 else f"{value} {''.join(words)}"
 
 
 def _text(value: Value) -> str | None:

@@ -228,7 +228,7 @@ def _build(found: _Found, spools: Spools) -> Places:
     cities, provinces, countries, codes = (_Field(field.codes[order], field.texts) for field in fields)
     in_country, country_keys = _ranked(_keys(WORDS, countries.texts))
     of_country = np.append(len(country_keys), in_country)[countries.codes]
-    keys = compact = _keys(POSTAL, codes.texts)
+    compact = _keys(POSTAL, codes.texts)
     for hyphen in HYPHENS:
         compact = compact.replace(hyphen.encode(), b"")
     names = cities.of(is_city)
@@ -242,7 +242,7 @@ def _build(found: _Found, spools: Spools) -> Places:
         vectors=points[order].ravel(),
         countries=of_country.astype(np.min_scalar_type(len(country_keys))),
         country_keys=country_keys,
-        names=_index([names.joined, codes.joined, (codes.codes, keys)], spools),
+        names=_index([names.joined, (codes.codes, join_keys(list(map(_with_joined, codes.texts))))], spools),
         others=_index([field.joined for field in (cities.of(~is_city), provinces, countries)], spools),
         spoken=_place_index(*by_words.joined),
         codes=_place_index(codes.codes, compact),
@@ -274,6 +274,11 @@ def _ranked(keys: bytes) -> tuple[Codes, StringArray]:
     """Return the code of each key, and the sorted distinct keys."""
     codes, distinct = rank_few(keys)
     return codes, StringArray.of(distinct.split(KEY_END)[:-1])
+
+
+def _with_joined(code: str) -> str:
+    """Return a postal code, also without its spaces."""
+    return f"{code} {''.join(code.split())}" if " " in code else code
 
 
 def _by_words(cities: _Field, codes: _Field, keys: bytes) -> _Field:
