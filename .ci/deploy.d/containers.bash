@@ -41,18 +41,16 @@ start() { # name, then arguments of podman run
         --ulimit nofile=10256:10256 --ulimit nproc=4096:4096 "${@:2}" >/dev/null
 }
 
-# A control group, of either version, for what this shell starts from now on, with so many bytes of memory. Fails where
-# there is none.
-limit_memory() {
+# Makes a control group, of either version, with so many bytes of memory. Fails where there is none.
+make_memory_group() {
     local root=$WORK/memory file
     mkdir -p "$root"
-    mount -t cgroup -o memory none "$root" 2>/dev/null || mount -t cgroup2 none "$root"
-    [ ! -e "$root/cgroup.subtree_control" ] || echo +memory >"$root/cgroup.subtree_control"
-    mkdir -p "$root/store-directory"
+    mount -t cgroup -o memory none "$root" 2>/dev/null || mount -t cgroup2 none "$root" 2>/dev/null || return 1
+    [ ! -e "$root/cgroup.subtree_control" ] || echo +memory >"$root/cgroup.subtree_control" || return 1
+    mkdir -p "$root/store-directory" || return 1
     for file in "$root"/store-directory/memory.{limit_in_bytes,max}; do
-        [ ! -e "$file" ] || echo "$1" >"$file"
+        [ ! -e "$file" ] || echo "$1" >"$file" || return 1
     done
-    echo "$BASHPID" >"$root/store-directory/cgroup.procs"
 }
 
 await() { # repeat a command until it succeeds, for a minute
