@@ -163,8 +163,12 @@ def test_the_low_rate_key_gets_its_burst_and_no_more() -> None:
 def test_a_run_without_some_kind_of_reply_fails() -> None:
     counters, forger = CoverageCounters(), Forger()
     sent = forger.send(asked(STORES))
-    for _ in range(1000):
+    for _ in range(1500):
         counters.note(sent, forger.right(sent, NEW), old=False)
-    assert counters["status 200"] == 1000
-    assert {"reloads", "304 by tag", "coding gzip", "status 429"} <= counters.missing().keys()
-    assert "status 200" not in counters.missing()
+    assert counters["status 200"] == 1500
+    assert {"304 by tag", "coding gzip", "status 429"} <= counters.missing().keys()
+    assert not {"status 200", "reloads"} & counters.missing().keys()
+    counters["requests"] = 4000
+    assert "reloads" in counters.missing()
+    counters["reloads"] = 2
+    assert "reloads" not in counters.missing()
