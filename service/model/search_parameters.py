@@ -31,7 +31,7 @@ class Parameter(msgspec.Struct, frozen=True):
     parse      parses the value; raises `InvalidValue`, or `ValueError` with the reason
     required   whether a request without a value is invalid
     blank      whether an empty or blank value and `null` are values, not as if the parameter was omitted
-    repeats    whether it may have several values; if it is no filter, `parse` gets all at once
+    repeats    whether it may be repeated; `parse` gets all values at once unless it is a filter
     is_filter  whether it filters by a field: each value is parsed to a normalized key
     """
 

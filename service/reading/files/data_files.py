@@ -111,7 +111,7 @@ class ChosenFiles:
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
-    """A data file as stored, with its listing in a manifest, and the process that reads it if it is no text."""
+    """A data file as stored, its entry in a manifest, and the process that reads it if it is binary."""
 
     name: str
     format: FileFormat

@@ -53,7 +53,7 @@ export function attributeNode(kind, value, text, label, images) {
     : text;
 }
 
-/** @param {string} url @returns {string} its origin, empty if it is no URL */
+/** @param {string} url @returns {string} its origin, or an empty string if it is not a URL */
 function originOf(url) {
   return URL.canParse(url) ? new URL(url).origin : "";
 }

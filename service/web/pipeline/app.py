@@ -21,7 +21,7 @@ from service.model.errors import (
     Unauthorized,
     UnknownPath,
 )
-from service.model.operation import PREFERENCE_STATUSES
+from service.model.operation import KEY_PARAMETER, PREFERENCE_STATUSES
 from service.publishing.snapshot import SnapshotHolder
 from service.settings import ANY_ORIGIN, Settings, parse_origin
 from service.web.http.cors import PREFLIGHT_VARY, Cors
@@ -85,7 +85,7 @@ class App:
         """
         started = perf_counter()
         keys: Sequence[str] = ()
-        if "key" in request.query or "%" in request.query:
+        if KEY_PARAMETER in request.query or "%" in request.query:
             request, keys = without_keys(request)
         fields, path = request.fields, request.path
         route, segment = self._routes.find(path)
