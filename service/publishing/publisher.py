@@ -58,24 +58,26 @@ class Publisher:
         self._safeguards, self._poll_seconds, self._progress = safeguards, poll_seconds, progress
         self.leads_empty = asyncio.Event()
         self._woken = asyncio.Event()
-        self._forced = False
+        self._requested_at: datetime | None = None  # of a reload that has not begun
         self._failures = 0
         self._last = Publication()
 
     def reload(self) -> None:
         """Fetch the source now, whether it changed or not."""
-        self._forced = True
+        self._requested_at = datetime.now(UTC)
         self._woken.set()
 
     @property
     def reload_pending(self) -> bool:
         """Whether a fetch that `reload` requested has not begun."""
-        return self._forced
+        return self._requested_at is not None
 
     async def run(self) -> None:
         """Publish until cancelled. Raises `Rejected` if the data is rejected and there is no other to serve."""
-        self._forced = False  # a reload requested before this process led was for its predecessor
         await self._resume()
+        reloaded = self._last.last_reload
+        if self._requested_at and reloaded and self._requested_at <= reloaded.at:
+            self._requested_at = None  # the previous leader has done it
         if not self._last.generation:
             self.leads_empty.set()
         watch = asyncio.create_task(self._watch())
@@ -117,7 +119,7 @@ class Publisher:
         """Fetch the source once; return the seconds until the next attempt."""
         last = self._last
         lost = last.generation and not self._workspace.file(last).exists()  # someone removed the file
-        known, self._forced = "" if self._forced or lost else last.known, False
+        known, self._requested_at = "" if self._requested_at or lost else last.known, None
         try:
             fetched = await self._fetch(last, known)
         except Rejected as rejected:

@@ -162,6 +162,21 @@ async def test_a_requested_reload_fetches_the_source_at_once_changed_or_not(work
     assert (again.generation, again.fingerprint) == (2, "one")
 
 
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_a_reload_requested_while_no_process_leads_is_that_of_the_next_leader(
+    work: Workspace, *, is_answered: bool
+) -> None:
+    successor = Published(script := Script(fetched("one")), work, poll_seconds=600)
+    if is_answered:
+        successor.publisher.reload()
+    await publish(work, fetched("one"), 1)
+    if not is_answered:
+        successor.publisher.reload()
+    async with successor.running():
+        await successor.until(1)
+    assert script.known == ["one" if is_answered else ""]
+
+
 async def test_a_requested_reload_of_an_unavailable_source_skips_the_backoff(work: Workspace) -> None:
     script = Script(fetched("one"), *(GONE,) * 5, fetched("two"))
     async with Published(script, work).running() as published:
