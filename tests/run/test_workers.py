@@ -136,6 +136,7 @@ def test_metrics_have_the_cpu_time_memory_and_descriptors_of_each_process(pair: 
         return {each: metrics[f'process_start_time_seconds{{process="{each}"}}'] for each in ("parent", "0", "1")}
 
     before = started()
+    eventually(pair.all_serve)  # a worker that has begun may not listen yet
     kill_worker(pair.service, pair.service.workers()[0])
     eventually(lambda: pair.service.metrics()["store_directory_workers"] == 2)
     assert len(before.items() & started().items()) == 2  # the parent and the other worker; one has a successor
