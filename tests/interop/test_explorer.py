@@ -71,6 +71,34 @@ def test_the_link_shows_the_stores_and_its_key_leaves_the_address(go: Go) -> Non
     visit.wait("122 stores found")
 
 
+def test_the_first_request_waits_for_no_other_module_and_the_map_for_the_rows(go: Go) -> None:
+    visit = go("/health")  # of the origin, with nothing to load
+    held, released, requested = dict[str, Route](), set[str](), list[str]()
+
+    def hold(route: Route) -> None:
+        path = urlsplit(route.request.url).path
+        if path in released:
+            route.continue_()
+        else:
+            held[path] = route
+
+    def release(path: str) -> None:
+        released.add(path)
+        if path in held:
+            held[path].continue_()
+
+    visit.page.on("request", lambda request: requested.append(urlsplit(request.url).path))
+    visit.page.route(re.compile(r"/explorer/page\.js|/stores\?sort_by"), hold)
+    with visit.page.expect_request("**/stores?*"):
+        visit.page.evaluate(f"location = '/explorer#key={KEY}'")
+    assert visit.page.locator("#menus summary").count() == 0
+    release("/explorer/page.js")
+    visit.page.locator("#menus summary").first.wait_for()
+    assert "/explorer/map.js" not in requested
+    release("/stores")
+    visit.page.locator(".cluster").first.wait_for()
+
+
 def test_the_root_leads_a_browser_to_the_page(go: Go) -> None:
     visit = go("/")
     visit.wait("122 stores found")

@@ -1,6 +1,6 @@
 // What <store-locator> is made of: its style, its frame, the items of the list, the card.
 
-import { attributeNode, callUrl, element, siteLink } from "./dom.js";
+import { attributeNode, badge, callUrl, element, siteLink } from "./dom.js";
 import { attributeText, destinationOf } from "./language.js";
 
 const DIRECTIONS = "https://www.google.com/maps/dir/?api=1&destination={destination}";
@@ -100,7 +100,7 @@ export function frameOf({ TEXT, radii, formatDistance }, actions) {
   const openNow = button(TEXT.openNow, actions.onOpenNow, { "aria-pressed": "false", hidden: true });
   const near = button("-", actions.onForget, { hidden: true });
   near.append(element("span", { role: "img", "aria-label": TEXT.removeIt }, "×"));
-  const choices = [["", TEXT.anyDistance], ...radii.map((each) => [String(each), `${TEXT.withinRadius} ${formatDistance(each)}`])];
+  const choices = [["", TEXT.anyDistance], ...radii().map((each) => [String(each), `${TEXT.withinRadius} ${formatDistance(each)}`])];
   const radius = /** @type {HTMLSelectElement} */ (
     element("select", { "aria-label": TEXT.withinRadius, hidden: true, onchange: () => actions.onRadius(radius.value) },
       ...choices.map(([value, text]) => element("option", { value }, text)))
@@ -128,7 +128,7 @@ export const nameOf = (store) => store.name || store.address_1 || store.store_id
 /** @param {Store} store @param {Shown} shown @returns {ReturnType<typeof import("./hours.js").openingParts>} whether it is open, its week */
 function openingOf(store, { hours, openingParts, language }) {
   const value = hours && store.attributes?.[hours];
-  if (store.is_open === false) return { badge: element("span", { class: "badge closed" }, language.TEXT.closed), week: element("div") };
+  if (store.is_open === false) return { badge: badge(false, language.TEXT.closed), week: element("div") };
   return value && openingParts ? openingParts(value, new Date(), language) : null;
 }
 

@@ -32,7 +32,7 @@ _FILES: Final = f"{EMBED_PATH}/{{file}}"
 # Of the explorer, what the element imports or loads.
 _SHARED: Final = (
     *("api.js", "dom.js", "en.js", "hours.js", "language.js", "search.js"),
-    *("base.js", "frame.js", "locations.js", "map.js", "marks.js", "names.js"),
+    *("base.js", "locations.js", "map.js", "marks.js", "names.js"),
     *("map.css", "countries.json", "provinces.json", "names.json"),
 )
 # As a module: whatever loads other modules in the page does not see it, and the page has its own `L` again.

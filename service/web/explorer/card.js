@@ -2,10 +2,9 @@
 
 import { ApiError } from "./api.js";
 import { valueOf } from "./attributes.js";
-import { attributeNode, callUrl, copy, element, siteLink } from "./dom.js";
+import { attributeNode, badge, callUrl, copy, element, siteLink } from "./dom.js";
 import { directionsUrl, pointOf } from "./language.js";
-import { LANGUAGE, TEXT, addressLines, fieldLabel, formatDistance } from "./strings.js";
-import { formatAttribute, formatValue, statusBadge } from "./values.js";
+import { LANGUAGE, TEXT, addressLines, fieldLabel, formatAttribute, formatDistance, formatValue } from "./strings.js";
 
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
 // What the card shows above the details.
@@ -112,7 +111,7 @@ export class Card {
     this.company = element("p", { class: "company" });
     this.store = store;
     this.site.replaceChildren();
-    this.status.replaceChildren(statusBadge(store.is_open ?? null));
+    this.status.replaceChildren(badge(store.is_open ?? null, formatValue("is_open", store.is_open)));
     this.week.replaceChildren();
     this.#fillOwn();
     this.#addHours();

@@ -19,6 +19,9 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** @param {boolean | null} isOpen @param {string} text @returns {HTMLElement} whether a store is open, not by colour alone */
+export const badge = (isOpen, text) => element("span", { class: `badge ${isOpen === null ? "" : isOpen ? "open" : "closed"}` }, text);
+
 /** @param {string} number @returns {string} the URL that calls a number, of several the first */
 export const callUrl = (number) => `tel:${number.split(/[;/]|ext/i)[0].replace(/[^+\d]/g, "")}`;
 

@@ -1,7 +1,7 @@
 // Opening hours as pages show them, worked out from what a store has, in its own time: the next days, exceptions, whether it is
 // open; and in words. Loaded where stores have hours.
 
-import { element } from "./dom.js";
+import { badge, element } from "./dom.js";
 
 /**
  * @typedef {"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday"} Day
@@ -172,7 +172,7 @@ export function openingParts(hours, now, language) {
       element("dd", {}, intervalsText(intervals, language)),
     ]);
     return {
-      badge: element("span", { class: `badge ${isOpen ? "open" : "closed"}` }, text),
+      badge: badge(isOpen, text),
       week: element(
         "details",
         { class: "details" },

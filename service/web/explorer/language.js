@@ -2,7 +2,7 @@
 
 // Countries where road signs have miles.
 const MILES = ["US", "GB", "LR", "MM"];
-const UNITS = { km: { unit: "kilometer", metres: 1000 }, mi: { unit: "mile", metres: 1609.344 } };
+const [KILOMETRE, MILE] = [{ unit: "kilometer", metres: 1000 }, { unit: "mile", metres: 1609.344 }];
 // Where the postal code comes before the city, by country; elsewhere it comes last.
 const CODE_FIRST =
   "AD AL AM AR AT BA BE BG BR CH CL CR CU CY CZ DE DK DO DZ EC EE EG ES ET FI FO FR GE GL GR GT HN HR HT HU IL IS IT KG KW KZ LA LI LT LU LV MA MC MD ME MG MK MT MX MZ NI NL NO PL PT PY RE RO RS SE SI SK SM SN SV TJ TN TR UA UY VA XK ZM";
@@ -26,15 +26,15 @@ const WITH_PROVINCE = "AU BR CA CN ES IN IT JP KR MX MY NG TW US";
  * @param {string | null} [unit] `km` or `mi`; by default that of the locale's country
  */
 export function languageOf(code, texts, locale = code, unit = null) {
-  const isMiles = unit ? unit === "mi" : MILES.includes(new Intl.Locale(locale).maximize().region ?? "");
-  const { unit: name, metres } = UNITS[isMiles ? "mi" : "km"];
+  const isMiles = lazy(() => (unit ? unit === "mi" : MILES.includes(new Intl.Locale(locale).maximize().region ?? "")));
+  const inUnit = lazy(() => (isMiles() ? MILE : KILOMETRE));
   const regions = lazy(() => new Intl.DisplayNames(locale, { type: "region" }));
   const plural = lazy(() => new Intl.PluralRules(code));
   const numbers = (/** @type {Intl.NumberFormatOptions} */ options) => {
     const made = lazy(() => new Intl.NumberFormat(locale, options));
     return (/** @type {number} */ value) => made().format(value);
   };
-  const distances = [0, 1].map((digits) => numbers({ style: "unit", unit: name, maximumFractionDigits: digits }));
+  const distances = lazy(() => [0, 1].map((digits) => numbers({ style: "unit", unit: inUnit().unit, maximumFractionDigits: digits })));
   const dates = (/** @type {Intl.DateTimeFormatOptions} */ options) => {
     const made = lazy(() => new Intl.DateTimeFormat(locale, options));
     return (/** @type {Date} */ date) => made().format(date);
@@ -51,12 +51,12 @@ export function languageOf(code, texts, locale = code, unit = null) {
     code,
     isMiles,
     TEXT: texts((count, one, many) => `${formatNumber(count)} ${plural().select(count) === "one" ? one : many}`),
-    /** The radii to choose from, in metres. */
-    radii: [1, 2, 5, 10, 25, 50, 100].map((each) => Math.round(each * metres)),
+    /** @type {() => number[]} radii to choose from, in metres */
+    radii: () => [1, 2, 5, 10, 25, 50, 100].map((each) => Math.round(each * inUnit().metres)),
     formatNumber,
     formatPrecise: numbers({ maximumSignificantDigits: 17 }),
     formatShort: numbers({ notation: "compact", maximumSignificantDigits: 2 }),
-    formatDistance: (/** @type {number} */ length) => distances[length < 20 * metres ? 1 : 0](length / metres),
+    formatDistance: (/** @type {number} */ length) => distances()[length < 20 * inUnit().metres ? 1 : 0](length / inUnit().metres),
     formatDay: dates({ dateStyle: "medium" }),
     formatMoment: dates({ dateStyle: "medium", timeStyle: "short" }),
     formatDate: (/** @type {string} */ date) => calendarDay(new Date(date)),

@@ -1,10 +1,9 @@
 // The table of stores: one line a store, with the columns that have values.
 
 import { PREFIX, valueOf } from "./attributes.js";
-import { element } from "./dom.js";
+import { badge, element } from "./dom.js";
 import { drawColumns, drawOrder, drawPager } from "./pager.js";
-import { TEXT, fieldLabel } from "./strings.js";
-import { formatAttribute, formatValue, statusBadge } from "./values.js";
+import { TEXT, fieldLabel, formatAttribute, formatValue } from "./strings.js";
 import { marked, wordsOf } from "./words.js";
 
 const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
@@ -40,13 +39,14 @@ export class List {
       const [sort_by, sort_order] = parts.order.value.split(" ");
       this.actions.onChange({ sort_by, sort_order: sort_order === "desc" ? "desc" : "" });
     });
-    parts.table.addEventListener("mouseover", (event) => {
-      const row = /** @type {HTMLElement} */ (event.target).closest("tbody tr");
-      this.actions.onHover(row ? this.#storeOf(row) : null);
-    });
+    parts.columns.parentElement?.addEventListener("toggle", () => this.#drawColumns());
+    parts.table.addEventListener("click", (event) => this.#clicked(event));
+    parts.table.addEventListener("mouseover", (event) => this.actions.onHover(this.#storeOf(event)));
     parts.table.addEventListener("mouseleave", () => this.actions.onHover(null));
     /** @type {Page | null} */
     this.page = null;
+    /** @type {string[]} */
+    this.columns = [];
     /** The words that are marked. */
     this.words = wordsOf("");
   }
@@ -69,12 +69,19 @@ export class List {
   #draw() {
     if (this.page === null || this.view === undefined) return;
     const { page, view } = this;
-    const columns = this.#columns(view);
-    this.#drawTable(page, columns);
+    this.columns = this.#columns(view);
+    this.#drawTable(page, this.columns);
     this.#scroller.hidden = page.data.length === 0;
     drawPager(this.parts.pager, page, this.actions.onChange);
     drawOrder(this.parts.order, page, view.near);
-    drawColumns(this.parts.columns, this.#known(view), columns, view.fields.length > 0, this.actions.onChange);
+    this.#drawColumns();
+  }
+
+  /** Draw the choice of columns, while its menu is open. */
+  #drawColumns() {
+    const { columns: root } = this.parts;
+    if (!this.view || !(/** @type {HTMLDetailsElement} */ (root.parentElement).open)) return;
+    drawColumns(root, this.#known(this.view), this.columns, this.view.fields.length > 0, this.actions.onChange);
   }
 
   /** Show that rows are on their way, before the first. */
@@ -124,9 +131,19 @@ export class List {
     return [.../** @type {NodeListOf<HTMLElement>} */ (this.parts.table.querySelectorAll("tbody tr[data-id]"))];
   }
 
-  /** @param {Element} row @returns {Store | null} */
-  #storeOf(row) {
-    return this.page?.data.find((each) => each.store_id === /** @type {HTMLElement} */ (row).dataset.id) ?? null;
+  /** @param {Event} event @returns {Store | null} that of the row where it is */
+  #storeOf({ target }) {
+    const row = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (target).closest("tbody tr"));
+    return this.page?.data.find((each) => each.store_id === row?.dataset.id) ?? null;
+  }
+
+  /** @param {MouseEvent} event open a store, unless a text is being selected or a link is to be opened elsewhere */
+  #clicked(event) {
+    const store = this.#storeOf(event);
+    const isLink = /** @type {HTMLElement} */ (event.target).closest("a") !== null;
+    if (store === null || (isLink ? event.ctrlKey || event.metaKey || event.shiftKey : String(getSelection()))) return;
+    event.preventDefault();
+    this.actions.onOpen(store.store_id);
   }
 
   /** @param {View} view @returns {string[]} what can be a column */
@@ -182,14 +199,7 @@ export class List {
   #row(store, columns) {
     const link = columns.includes("name") ? "name" : columns[0];
     const cells = columns.map((name) => this.#cell(store, name, name === link, columns.includes("is_open")));
-    const onclick = (/** @type {MouseEvent} */ event) => {
-      const isLink = /** @type {HTMLElement} */ (event.target).closest("a") !== null;
-      if (isLink && (event.ctrlKey || event.metaKey || event.shiftKey)) return;
-      if (!isLink && String(getSelection())) return;
-      event.preventDefault();
-      this.actions.onOpen(store.store_id);
-    };
-    return element("tr", { "data-id": store.store_id, onclick }, ...cells);
+    return element("tr", { "data-id": store.store_id }, ...cells);
   }
 
   /** @param {Store} store @param {string} name @param {boolean} isLink @param {boolean} hasStatus whether that is a column */
@@ -201,11 +211,11 @@ export class List {
     const kinds = [name, isNumber ? "number" : "", has || isLink ? "" : "none"].filter(Boolean).join(" ");
     const text = name === "company_id" && has ? this.actions.companyName(value) : own ? formatAttribute(own.kind, value) : formatValue(name, value);
     const attributes = { class: kinds, title: text.length > 12 ? text : null, "data-company": name === "company_id" && has ? value : null };
-    if (name === "is_open") return element("td", attributes, has ? statusBadge(value) : TEXT.none);
+    if (name === "is_open") return element("td", attributes, has ? badge(value, text) : TEXT.none);
     const parts = has && SEARCHED.includes(name) ? marked(text, this.words) : [text];
     if (!isLink) return element("td", attributes, ...parts);
     const shown = has ? parts : [store.name || store.address_1 || store.store_id];
-    const closed = store.is_open === false && !hasStatus ? statusBadge(false) : null;
+    const closed = store.is_open === false && !hasStatus ? badge(false, TEXT.closed) : null;
     const link = element("a", { href: this.actions.linkTo(store.store_id) }, ...shown);
     return element("td", attributes, element("span", { class: "line" }, link, closed));
   }

@@ -3,8 +3,7 @@
 import { ApiError } from "./api.js";
 import { BaseMap, addTiles } from "./base.js";
 import { colour, element } from "./dom.js";
-import { Frame } from "./frame.js";
-import { Locations } from "./locations.js";
+import { Frame, Locations } from "./locations.js";
 import { Marks } from "./marks.js";
 
 const HIGHEST_ZOOM = 18;
@@ -59,7 +58,7 @@ export class StoreMap {
     this.map.attributionControl.setPrefix(false);
     this.map.setView([25, 0], 2, { animate: false });
     L.control.zoom({ zoomInTitle: TEXT.zoomIn, zoomOutTitle: TEXT.zoomOut }).addTo(this.map);
-    L.control.scale({ position: "bottomleft", metric: !isMiles, imperial: isMiles }).addTo(this.map);
+    L.control.scale({ position: "bottomleft", metric: !isMiles(), imperial: isMiles() }).addTo(this.map);
     if (tiles.url) addTiles(L, this.map, tiles);
     else this.base = new BaseMap(L, this.map, language, actions.say);
     this.marks = new Marks(L, this.map, language, {

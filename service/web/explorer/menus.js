@@ -1,4 +1,17 @@
-// Menus of the page: <details> with a panel, one open at a time.
+// Menus: <details> with a panel, of which one is open at a time; and the values of a filter in one, with their counts.
+
+import { element } from "./dom.js";
+import { TEXT, fieldLabel, formatNumber } from "./strings.js";
+import { filtered, folded } from "./words.js";
+
+const FEW = 8;
+/** With more distinct values for each store, a menu of them finds nothing. */
+const TOO_VARIED = 0.8;
+
+/**
+ * @typedef {{distinct: number, values: {value: any, count: number}[]}} Facet
+ * @typedef {import("./state.js").State} State
+ */
 
 /** Close all menus. */
 export function closeMenus() {
@@ -7,11 +20,10 @@ export function closeMenus() {
 
 /** Close the menus when there is a click elsewhere or Escape, and keep them inside the window. */
 export function watchMenus() {
-  const others = (/** @type {any} */ target) =>
-    [...document.querySelectorAll("details.menu[open]")].filter((menu) => !menu.contains(target));
-  document.addEventListener("click", (event) => {
-    for (const menu of others(event.target)) menu.removeAttribute("open");
-  });
+  const closeOthers = (/** @type {any} */ target) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.removeAttribute("open");
+  };
+  document.addEventListener("click", (event) => closeOthers(event.target));
   document.addEventListener("keydown", (event) => {
     const menu = document.querySelector("details.menu[open]");
     if (event.key !== "Escape" || menu === null) return;
@@ -24,17 +36,118 @@ export function watchMenus() {
     (event) => {
       const menu = /** @type {HTMLDetailsElement} */ (event.target);
       if (!menu.matches("details.menu") || !menu.open) return;
-      for (const other of others(menu)) other.removeAttribute("open");
+      closeOthers(menu);
       const panel = /** @type {HTMLElement} */ (menu.querySelector(".panel"));
-      panel.style.left = "";
-      panel.style.top = "";
+      panel.style.left = panel.style.top = "";
       const place = menu.getBoundingClientRect();
       const size = panel.getBoundingClientRect();
-      panel.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
       const below = place.bottom + 6;
       const above = place.top - 6 - size.height;
+      panel.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
       panel.style.top = `${below + size.height > innerHeight && above > 0 ? above : below}px`;
     },
     true,
   );
+}
+
+/** The values of a filter, of which several can be chosen. */
+export class ValueMenu {
+  /**
+   * @param {string} name
+   * @param {"menu" | "part"} kind whether it is a menu of its own
+   * @param {State} state
+   * @param {(name: string, value: any) => string} labelOf
+   */
+  constructor(name, kind, state, labelOf) {
+    const label = fieldLabel(name);
+    this.name = name;
+    this.state = state;
+    this.labelOf = labelOf;
+    /** @type {Facet | undefined} */
+    this.facet = undefined;
+    this.title = element("span", {}, label);
+    this.values = element("div", { class: "choices", role: "group", "aria-label": label });
+    this.rest = element("p", { class: "hint" });
+    const find = TEXT.findIn(label);
+    this.search = /** @type {HTMLInputElement} */ (
+      element("input", { type: "search", placeholder: find, "aria-label": find, hidden: true, oninput: () => this.#fill() })
+    );
+    this.root = /** @type {HTMLDetailsElement} */ (
+      element(
+        "details",
+        { class: kind, ontoggle: () => this.#fill() },
+        element("summary", { "data-menu": name }, this.title),
+        element("div", { class: kind === "menu" ? "panel" : "values" }, this.search, this.values, this.rest),
+      )
+    );
+  }
+
+  /** @param {Facet} facet show the counts of values */
+  show(facet) {
+    this.facet = facet;
+    this.#fill();
+  }
+
+  /** @param {number} total show how many values are chosen, of so many stores */
+  showState(total) {
+    const label = fieldLabel(this.name);
+    const { length } = this.#chosen;
+    this.title.textContent = length ? TEXT.chosen(label, length) : label;
+    this.title.parentElement?.classList.toggle("set", length > 0);
+    this.root.hidden = length === 0 && !this.#isUseful(total);
+  }
+
+  /** @returns {string[]} */
+  get #chosen() {
+    return this.state.all(this.name);
+  }
+
+  /** @param {number} total @returns {boolean} whether a choice of its values narrows the list, as far as is known */
+  #isUseful(total) {
+    const distinct = this.facet?.distinct ?? FEW;
+    return distinct > 1 && (distinct <= FEW || this.name === "company_id" || distinct < TOO_VARIED * total);
+  }
+
+  /** @param {string} one @param {string} other @returns {boolean} whether the filter takes both as one value */
+  #isSame(one, other) {
+    return one === other || (this.name !== "company_id" && filtered(one) === filtered(other));
+  }
+
+  /** Draw the values, which takes long, while the menu is open. */
+  #fill() {
+    const { facet, values, search, rest } = this;
+    if (facet === undefined || !this.root.open) return;
+    const chosen = this.#chosen;
+    const missing = chosen.filter((each) => !facet.values.some(({ value }) => this.#isSame(String(value), each)));
+    const wanted = folded(search.value);
+    const rows = [...missing.map((value) => ({ value, count: 0 })), ...facet.values].filter(
+      ({ value }) => !wanted || folded(this.labelOf(this.name, value)).includes(wanted),
+    );
+    const focused = /** @type {HTMLInputElement | null} */ (values.querySelector("input:focus"))?.value;
+    search.hidden = facet.values.length <= FEW;
+    values.replaceChildren(
+      ...rows.map(({ value, count }) => this.#choice(value, count, chosen.some((each) => this.#isSame(each, String(value))))),
+    );
+    if (!rows.length) values.append(element("p", { class: "hint" }, TEXT.noValues));
+    const hidden = facet.distinct - facet.values.filter(({ value }) => value !== null).length;
+    rest.textContent = hidden > 0 ? TEXT.moreValues(hidden) : "";
+    if (focused !== undefined) [...values.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
+  }
+
+  /** @param {any} value @param {number} count @param {boolean} checked */
+  #choice(value, count, checked) {
+    const text = value === null ? "" : String(value);
+    const onchange = (/** @type {any} */ event) => {
+      const others = this.#chosen.filter((each) => !this.#isSame(each, text));
+      this.state.set({ [this.name]: event.target.checked ? [...others, text] : others });
+    };
+    return element(
+      "label",
+      { class: value === null ? "choice none" : "choice" },
+      element("input", { type: "checkbox", value: text, checked, disabled: value === null, onchange }),
+      element("span", { class: "label" }, this.labelOf(this.name, value)),
+      " ",
+      element("span", { class: "count" }, formatNumber(count)),
+    );
+  }
 }

@@ -1,7 +1,7 @@
 // The page: it connects the address, the requests and what is seen.
 
 import { storedKey } from "../docs/key.js";
-import { Api, ApiError } from "./api.js";
+import { ApiError } from "./api.js";
 import { Card } from "./card.js";
 import { Dataset } from "./dataset.js";
 import { byId, say } from "./dom.js";
@@ -11,15 +11,13 @@ import { List } from "./list.js";
 import { closeMenus, watchMenus } from "./menus.js";
 import { Place, locate, note } from "./place.js";
 import { listenForKeys, showEmpty, showProblem } from "./problems.js";
-import { Results } from "./results.js";
+import { api, needsKey, results, settings, state } from "./results.js";
 import { Search } from "./search.js";
 import { State } from "./state.js";
-import { LANGUAGE, TEXT } from "./strings.js";
+import { LANGUAGE, TEXT, countryName, formatNumber } from "./strings.js";
 
 const OFFLINE_MILLISECONDS = 3000;
 
-const settings = document.body.dataset;
-const needsKey = settings.key === "needed";
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-text]"))) {
   part.textContent = /** @type {any} */ (TEXT)[part.dataset.text ?? ""];
 }
@@ -28,9 +26,6 @@ for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
 }
 byId("q").placeholder = TEXT.searchHint;
 
-const state = new State();
-const api = new Api(() => (needsKey ? storedKey() : ""));
-const results = new Results(api, state);
 const companyName = (/** @type {string} */ id) => results.companyName(id);
 const goNear = (/** @type {string} */ near, place = "") => {
   closeMenus();
@@ -124,8 +119,12 @@ async function refresh() {
   try {
     const { body, modified } = await results.page(signal);
     total = body.total_count;
-    show(null);
-    showPage(body);
+    showRows(body);
+    await painted();
+    if (signal.aborted) return;
+    filters.show(body.facets ?? {}, total);
+    search.refresh();
+    takeAway?.show(total);
     await Promise.all([place.show(state.selection, total), addCounts(signal), addNames(body, signal), dataset.show(modified)]);
   } catch (error) {
     if (signal.aborted) return;
@@ -137,18 +136,19 @@ async function refresh() {
 }
 
 /** @param {any} body a page */
-function showPage(body) {
+function showRows(body) {
+  show(null);
   const fields = state.all("fields").flatMap((each) => each.split(","));
   list.show(body, { fields, query: state.get("q"), near: state.get("near") !== "" });
   list.busy(false);
   list.select(card.id);
+  showWhole();
   say(byId("total"), TEXT.found(total));
   document.title = `${TEXT.stores(total)} · Store Directory`;
-  filters.show(body.facets ?? {}, total);
-  search.refresh();
-  takeAway?.show(total);
-  showWhole();
 }
+
+/** @returns {Promise<void>} when the rows are seen: what else there is takes longer */
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
 /** Show what depends on how many stores there are at all. */
 function showWhole() {
@@ -167,7 +167,7 @@ async function addCounts(signal, names = filters.counted) {
 async function addNames(page, signal) {
   if (!(await results.addNames(page, signal))) return;
   list.refresh();
-  filters.show(filters.facets);
+  filters.refresh();
 }
 
 /** @param {string} id @param {{fly?: boolean}} how open the card of a store; whether the map goes there */
@@ -273,3 +273,5 @@ listenToService();
 listenToPerson();
 listenForKeys(start, refresh);
 start();
+// Makers of texts take milliseconds to begin: they do while the first answer is on its way.
+for (const begin of [() => formatNumber(1), () => TEXT.found(1), () => countryName("CA")]) setTimeout(begin);

@@ -1,11 +1,10 @@
 // What is below and above the table: pages, the order, the choice of columns.
 
 import { element } from "./dom.js";
+import { ROWS } from "./results.js";
 import { TEXT, fieldLabel, formatNumber } from "./strings.js";
 
 const ORDERS = ["name", "city", "country", "created_at", "updated_at"];
-/** How many rows a page has unless the address says another number. */
-export const ROWS = 50;
 const ROW_CHOICES = [25, 50, 100, 250, 1000];
 
 /**

@@ -2,9 +2,10 @@
 
 import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
 import { ApiError } from "./api.js";
-import { meant } from "./chips.js";
+import { meant } from "./conditions.js";
 import { byId, element, say } from "./dom.js";
 import { closeMenus } from "./menus.js";
+import { needsKey } from "./results.js";
 import { placeName } from "./search.js";
 import { TEXT, fieldLabel } from "./strings.js";
 
@@ -34,9 +35,8 @@ export function showProblem(error, state, retry) {
   if (isOver) for (const id of ["rows", "pager", "empty"]) byId(id).hidden = true;
   if (isOver) say(byId("total"), "");
   if (kind && kind !== "key") byId("problem").replaceChildren(...described(/** @type {ApiError} */ (error), state, retry));
-  byId("key-menu").hidden = document.body.dataset.key !== "needed" || !storedKey() || kind === "key";
-  if (!kind) byId("key-where").textContent = isRemembered() ? TEXT.keyKept : TEXT.keyOfTab;
   if (kind === "key") askForKey();
+  byId("key-menu").hidden = !needsKey || !storedKey();
 }
 
 /** Ask for a key, and say so if the last one is wrong. */
@@ -49,6 +49,7 @@ function askForKey() {
 
 /** @param {() => void} start with a new key @param {() => void} refresh without the old one */
 export function listenForKeys(start, refresh) {
+  byId("key-menu").addEventListener("toggle", () => (byId("key-where").textContent = isRemembered() ? TEXT.keyKept : TEXT.keyOfTab));
   byId("key-form").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     storeKey(byId("key").value.trim(), byId("key-remember").checked);

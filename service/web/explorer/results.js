@@ -1,17 +1,20 @@
 // What the service answers for the address: a page of stores, the counts of values, the names of companies.
+//
+// The page loads this module first: its first request is on its way while the others load.
 
-import { COUNTED } from "./filters.js";
-import { ROWS } from "./pager.js";
+import { storedKey } from "../docs/key.js";
+import { Api } from "./api.js";
+import { State } from "./state.js";
 
+/** How many rows a page has unless the address says another number. */
+export const ROWS = 50;
+/** The filters that the first request counts, in order. */
+const COUNTED = ["country", "province", "city", "company_id", "is_open"];
 const MOST_NAMES = 200; // of companies, looked up for one page
 const MOST_CHARACTERS = 6000; // of the address of a request
 const MOST_FACETS = 5; // of a request
 
-/**
- * @typedef {import("./api.js").Api} Api
- * @typedef {import("./filters.js").Facet} Facet
- * @typedef {import("./state.js").State} State
- */
+/** @typedef {import("./menus.js").Facet} Facet */
 
 export class Results {
   /** @param {Api} api @param {State} state */
@@ -23,6 +26,8 @@ export class Results {
     this.names = new Map();
     /** The version of the rows. */
     this.version = "";
+    /** The answer that was requested before the page could show it. @type {Promise<import("./api.js").Answer> | null} */
+    this.first = null;
   }
 
   /** @param {string} id @returns {string} */
@@ -32,6 +37,7 @@ export class Results {
 
   /** @returns {AbortSignal} that of a new result, which ends the requests for the one before */
   begin() {
+    if (this.first) return this.abort.signal;
     this.abort.abort();
     this.abort = new AbortController();
     return this.abort.signal;
@@ -39,6 +45,9 @@ export class Results {
 
   /** @param {AbortSignal} signal @returns {Promise<import("./api.js").Answer>} a page, with the counts of values */
   async page(signal) {
+    const { first } = this;
+    this.first = null;
+    if (first) return first;
     const query = new URLSearchParams(this.state.query);
     if (!query.get("limit")) query.set("limit", String(ROWS));
     const fields = query.getAll("fields").join(",");
@@ -126,4 +135,16 @@ function inParts(values, most) {
     parts[parts.length - 1].push(value);
   }
   return parts.filter((part) => part.length);
+}
+
+/** What the page knows of the service. */
+export const settings = document.documentElement.dataset;
+export const needsKey = settings.key === "needed";
+export const state = new State();
+export const api = new Api(() => (needsKey ? storedKey() : ""));
+export const results = new Results(api, state);
+
+if (!needsKey || storedKey()) {
+  results.first = results.page(results.abort.signal);
+  results.first.catch(() => {}); // the page says why
 }

@@ -2,14 +2,14 @@
 
 import { PREFIX } from "./attributes.js";
 import { texts } from "./en.js";
-import { languageOf } from "./language.js";
+import { attributeText, languageOf } from "./language.js";
 
 /** The language of numbers, distances and dates. */
 export const LOCALE = navigator.language || "en";
 
 const english = languageOf("en", texts, LOCALE);
 export const {
-  isMiles: IN_MILES, radii: RADII, formatNumber, formatPrecise, formatShort, formatDistance, formatDay, formatDate, formatMoment, countryName, addressLines,
+  radii, formatNumber, formatPrecise, formatShort, formatDistance, formatDay, formatDate, formatMoment, countryName, addressLines,
 } = english;
 /** @type {(bytes: number) => string} */
 export const formatBytes = (bytes) =>
@@ -186,3 +186,16 @@ export const TEXT = {
 
 /** What modules that are shared with the element get as theirs. */
 export const LANGUAGE = { ...english, TEXT };
+
+/** @param {string} name @param {any} value @returns {string} a value of a record in words */
+export function formatValue(name, value) {
+  if (value === null || value === undefined || value === "") return TEXT.none;
+  if (name === "is_open") return value ? TEXT.open : TEXT.closed;
+  if (name === "distance") return formatDistance(value);
+  if (name === "country") return countryName(value);
+  const isDate = ["created_at", "updated_at"].includes(name) && !Number.isNaN(Date.parse(value));
+  return isDate ? formatDay(new Date(value)) : String(value);
+}
+
+/** @type {(kind: import("./attributes.js").Kind | undefined, value: any) => string} that of an attribute */
+export const formatAttribute = (kind, value) => (value === null || value === undefined ? TEXT.none : attributeText(kind, value, LANGUAGE));

@@ -1,6 +1,5 @@
 """/embed/*: which files are served and how. What the element does is tested in a browser: tests/interop."""
 
-import posixpath
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ from service.publishing.snapshot import SnapshotHolder
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
+from tests.web.endpoints.test_explorer_files import sent_bytes, static_imports
 from tests.web.live import Client
 
 FOLDER: Final = files("service.web") / "embed"
@@ -51,29 +51,11 @@ async def test_no_other_file_is_served(client: Client, path: str) -> None:
     assert (await client.get(f"/embed/{path}")).status == 404
 
 
-async def imported(client: Client, name: str, pattern: str) -> set[str]:
-    """Return the names that a module imports as a pattern has them."""
-    script = await (await client.get(f"/embed/{name}")).text()
-    return {posixpath.basename(path) for path in re.findall(pattern, script, re.MULTILINE)}
-
-
-async def static_imports(client: Client, name: str) -> set[str]:
-    """Return a module and all that it imports before it runs."""
-    found, waiting = {name}, [name]
-    while waiting:
-        new = await imported(client, waiting.pop(), r'^import [^"]*"\./([^"]+)"') - found
-        found |= new
-        waiting += new
-    return found
-
-
 async def test_what_a_page_loads_before_the_first_list_is_small(client: Client) -> None:
-    names = await static_imports(client, "store-locator.js")
-    assert "en.js" in names
-    assert len(names) <= MOST_FILES
-    sent = [await client.get(f"/embed/{name}", headers={"Accept-Encoding": "gzip"}) for name in names]
-    assert {each.headers["Content-Encoding"] for each in sent} == {"gzip"}
-    assert sum(int(each.headers["Content-Length"]) for each in sent) <= MOST_BYTES
+    paths = await static_imports(client, "/embed/store-locator.js")
+    assert "/embed/en.js" in paths
+    assert len(paths) <= MOST_FILES
+    assert await sent_bytes(client, paths) <= MOST_BYTES
 
 
 async def test_what_a_module_loads_is_relative_and_is_there(client: Client) -> None:

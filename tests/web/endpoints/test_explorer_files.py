@@ -19,11 +19,8 @@ POLICY = (
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 MODULES = [name for name in NAMES if name.endswith(".js")]
-# The modules of the map, which is loaded after the first rows.
-OF_THE_MAP = {"base.js", "frame.js", "locations.js", "map.js", "marks.js", "names.js"}
-ON_DEMAND = {"hours.js", "ranges.js", "takeaway.js"}
 # What the first view does not wait for; the names on the map come with it.
-LATER = ("provinces.json", "names.json", *ON_DEMAND)
+LATER = ("provinces.json", "names.json", "hours.js", "takeaway.js")
 FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith(LATER))]
 MOST_BYTES = 125_000
 MOST_BYTES_OF_NAMES = 60_000
@@ -96,7 +93,27 @@ async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> N
     for path in loaded:
         assert "//" not in path
         assert (await client.get(f"/{path}")).status == 200
-    assert set(loaded) >= {f"explorer/{name}" for name in MODULES if name not in OF_THE_MAP | ON_DEMAND}
+
+
+async def static_imports(client: Client, path: str) -> set[str]:
+    """Return the paths of a module and of all that it imports before it runs."""
+    found, waiting = {path}, [path]
+    while waiting:
+        importing = waiting.pop()
+        script = await (await client.get(importing)).text()
+        imported = re.findall(r'^import [^"]*"(\.[^"]+)"', script, re.MULTILINE)
+        new = {posixpath.normpath(posixpath.join(importing, "..", each)) for each in imported} - found
+        found |= new
+        waiting += new
+    return found
+
+
+async def test_what_runs_before_the_first_rows_is_preloaded_and_nothing_else(client: Client) -> None:
+    html = await (await client.get("/explorer")).text()
+    preloaded = [f"/{path}" for path in re.findall(r'rel="modulepreload".* href="([^"]+)"', html)]
+    first = await static_imports(client, "/explorer/results.js")
+    assert set(preloaded) | {"/explorer/results.js"} == await static_imports(client, "/explorer/page.js")
+    assert set(preloaded[: len(first) - 1]) | {"/explorer/results.js"} == first  # its request waits for no other
 
 
 @pytest.mark.parametrize("name", MODULES)

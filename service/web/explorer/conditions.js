@@ -1,15 +1,18 @@
-// What is set, as chips that can be removed; what of the address is no parameter, with what may be meant.
+// What narrows the list: as chips that can be removed, and as fields for conditions from one end to the other.
 
+import { minuteOf } from "./api.js";
 import { element } from "./dom.js";
-import { intervalText } from "./ranges.js";
-import { TEXT, fieldLabel, formatDistance, formatMoment } from "./strings.js";
+import { TEXT, fieldLabel, formatDate, formatDistance, formatMoment, formatPrecise } from "./strings.js";
 
 // Parameters that are no conditions, or have a place of their own.
 const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "zoom", "radius"];
 const INSTANTS = ["created_at", "updated_at"];
 const MOST_EDITS = 3;
+const OPEN = "..";
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
+ * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {import("./state.js").State} State
  * @typedef {(name: string, value: any) => string} LabelOf
  */
@@ -82,4 +85,67 @@ function chipText(state, name, value, labelOf) {
   if (name === "open_at") return Number.isNaN(Date.parse(value)) ? value : TEXT.openAtTime(formatMoment(new Date(value)));
   if (INSTANTS.includes(name) || value.includes("/")) return TEXT.is(fieldLabel(name), intervalText(value));
   return TEXT.is(fieldLabel(name), labelOf(name, value));
+}
+
+/** @param {string} value @returns {[string, string]} the ends of an interval, empty where it is open; a value is both */
+export function ends(value) {
+  const [from, to = from] = value.split("/").map((end) => (end === OPEN ? "" : end));
+  return [from, to];
+}
+
+/** @param {string} from @param {string} to @returns {string} the value of a filter; empty for no condition */
+export function interval(from, to) {
+  if (from === to) return from;
+  return `${from || OPEN}/${to || OPEN}`;
+}
+
+/** @param {string} end @returns {string} an end in words */
+const inWords = (end) =>
+  DAY.test(end) ? formatDate(end) : /T/.test(end) ? formatMoment(new Date(end)) : end && !Number.isNaN(Number(end)) ? formatPrecise(Number(end)) : end;
+
+/** @param {string} value @returns {string} an interval in words */
+export function intervalText(value) {
+  const [from, to] = ends(value).map(inWords);
+  return from === to ? from : TEXT.between(from, to);
+}
+
+/** @param {string} label @param {Record<string, any>} attributes @returns {HTMLElement} a field with its label */
+const field = (label, attributes) => element("label", { class: "field" }, element("span", {}, label), element("input", attributes));
+
+/**
+ * Return the fields for the ends of an attribute.
+ * @param {Attribute} attribute
+ * @param {State} state
+ * @returns {HTMLElement}
+ */
+export function rangeFields({ name, kind }, state) {
+  const label = fieldLabel(name);
+  const [from, to] = state.get(name) ? ends(state.get(name)) : ["", ""];
+  const type = kind === "date" ? { type: "date" } : { type: "text", inputmode: "decimal" };
+  const onchange = (/** @type {Event} */ event) => {
+    const both = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("input")].map((input) => input.value.trim());
+    setTimeout(() => state.set({ [name]: interval(both[0], both[1]) })); // when the focus is in the next field
+  };
+  return element(
+    "div",
+    { class: "range-fields", role: "group", "aria-label": label, onchange },
+    element("span", { class: "legend", "aria-hidden": "true" }, label),
+    field(TEXT.from, { ...type, value: from }),
+    field(TEXT.to, { ...type, value: to }),
+  );
+}
+
+/** @param {State} state @returns {HTMLElement} the field for stores that changed since a day */
+export function changedField(state) {
+  const value = ends(state.get("updated_at"))[0].slice(0, 10);
+  const onchange = (/** @type {any} */ event) => state.set({ updated_at: event.target.value ? interval(event.target.value, "") : "" });
+  return field(TEXT.changedSince, { type: "date", value: DAY.test(value) ? value : "", onchange });
+}
+
+/** @param {State} state @returns {HTMLElement} the field for stores that are open at a time of the visitor's clock */
+export function openAtField(state) {
+  const asked = new Date(state.get("open_at"));
+  const local = Number.isNaN(asked.getTime()) ? "" : new Date(asked.getTime() - asked.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const onchange = (/** @type {any} */ event) => state.set({ open_at: event.target.value ? minuteOf(new Date(event.target.value)) : "" });
+  return field(TEXT.openAt, { type: "datetime-local", value: local, onchange });
 }
