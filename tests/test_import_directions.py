@@ -44,8 +44,8 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             files proposal
             mapping
             formats hours
-            columns
-            batch characters isolation text
+            columns isolation
+            batch characters text
             diagnostics encodings
         """,
         "service.web": """

@@ -26,8 +26,8 @@ from service.loading.places import derive_places
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError, in_sheet
+from service.reading.files.container import is_file
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
-from service.reading.files.data_signature import is_file
 from service.reading.files.file_names import holds_data
 from service.reading.files.places_file import PlaceList, read_places
 from service.reading.files.records import RecordReader

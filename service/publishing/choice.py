@@ -9,7 +9,7 @@ from service.dataset import AS_FOUND, ReadOptions
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.object_store import SCHEMES
 from service.publishing.source import Source, bake_first
-from service.reading.files.data_signature import is_file
+from service.reading.files.container import is_file
 from service.reading.files.file_names import MANIFEST, holds_data
 from service.settings import Settings
 

@@ -31,8 +31,7 @@ from service.publishing.source import (
     Unavailable,
     run_to_end,
 )
-from service.reading.files.container import ACCEPTED
-from service.reading.files.data_signature import DataSignature, data_signature, file_signature
+from service.reading.files.container import ACCEPTED, DataSignature, data_signature, file_signature
 from service.reading.files.file_names import suggest_conversion
 from service.settings import Settings
 

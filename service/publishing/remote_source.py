@@ -31,7 +31,7 @@ from service.publishing.object_store import SCHEMES
 from service.publishing.source import Check, Fetched, Unavailable, bake_first, run_to_end
 from service.publishing.transport import CutOff, Transport, Undecodable, receive, receive_whole
 from service.reading.diagnostics import FileError
-from service.reading.files.data_signature import file_signature, is_file
+from service.reading.files.container import file_signature, is_file
 from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
 from service.settings import Settings
 from service.texts import printable

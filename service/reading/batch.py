@@ -127,10 +127,6 @@ class RecordFile(ABC):
         The names of the file that are not among `columns` are the `unused` ones of the batches.
         """
 
-    def samples(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Yield records as `batches` does; after the first batch, cells surely of the same kind may be None."""
-        return self.batches(columns)
-
 
 class CleanedFile(RecordFile):
     """The records of a file that is no table, whose cells are cleaned; its names stay."""

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from html import unescape
 from html.entities import html5
+from operator import methodcaller
 from typing import Final
 
 import msgspec
@@ -82,22 +83,11 @@ class Cleaning(msgspec.Struct, frozen=True):
     def clean(self) -> Callable[[str], str] | None:
         """The function that cleans a text; None if texts stay as they are."""
         first, *others = REPAIRS
-        encodings = [_translator(name) for name in self.repair if name not in REPAIRS]
+        encodings = [methodcaller("translate", meant_by_c1(name)) for name in self.repair if name not in REPAIRS]
         steps = [REPAIRS[first]] * (first in self.repair) + encodings
         steps += [REPAIRS[name] for name in others if name in self.repair]
         steps += [trim] * self.trim  # last: what is repaired may be white space
-        return (lambda text: _applied(steps, text)) if steps else None
-
-
-def _applied(steps: Iterable[Callable[[str], str]], text: str) -> str:
-    for step in steps:
-        text = step(text)
-    return text
-
-
-def _translator(encoding: str) -> Callable[[str], str]:
-    meant = meant_by_c1(encoding)
-    return lambda text: text.translate(meant)
+        return (lambda text: reduce(lambda text, step: step(text), steps, text)) if steps else None
 
 
 @cache

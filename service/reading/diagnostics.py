@@ -13,35 +13,14 @@ from service.texts import printable, truncate
 ErrorCode: TypeAlias = Literal[
     "file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length", "hours", "places"
 ]
-FileWarning: TypeAlias = Literal[
-    "header",
-    "sheet",
-    "merged",
-    "format",
-    "link",
-    "unused",
-    "closed",
-    "unterminated",
-    "timezone",
-    "holidays",
-    "locations",
-]
+WorkbookWarning: TypeAlias = Literal["sheet", "merged", "format", "link"]
+FileWarning: TypeAlias = Literal["header", "unused", "closed", "unterminated", "timezone", "holidays", "locations"]
 RecordWarning: TypeAlias = Literal[
-    "repeated",
-    "range",
-    "number",
-    "placeholder",
-    "formula",
-    "spreadsheet",
-    "exponent",
-    "invisible",
-    "damaged",
-    "entity",
-    "zeros",
-    "parent",
+    "repeated", "parent", "range", "number", "placeholder", "formula", "spreadsheet", "exponent"
 ]
+CharacterWarning: TypeAlias = Literal["invisible", "damaged", "entity", "zeros"]  # about what programs left in texts
 StoresWarning: TypeAlias = Literal["unlocated", "location", "outside", "postal", "spelling"]  # about all stores
-WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]
+WarningCode: TypeAlias = Literal[WorkbookWarning, FileWarning, RecordWarning, CharacterWarning, StoresWarning]
 DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line

@@ -22,6 +22,7 @@ import msgspec
 
 from service.background import module_command
 from service.reading.diagnostics import FileError
+from service.reading.text import MAX_RATIO, MAX_SIZE
 from service.spool import FileBytes
 
 LENGTH_BYTES: Final = 8  # of the file, and of a message, before it
@@ -48,6 +49,7 @@ class ReaderProgram(msgspec.Struct, frozen=True):
     unreadable  what a file that it cannot read is said to be
     opened      the type of its first message
     part        that of the others, but for those that all programs have
+    too_large   what is said of a file whose parts are too large, in all
     settings    environment variables
     aborted     what is said of a file if it aborts; by default, that it did
     """
@@ -56,6 +58,7 @@ class ReaderProgram(msgspec.Struct, frozen=True):
     unreadable: str
     opened: type[msgspec.Struct]
     part: type[msgspec.Struct]
+    too_large: str
     settings: Mapping[str, str] = {}
     aborted: str | None = None
 
@@ -83,10 +86,13 @@ class FileReader:
 
     def parts(self, request: msgspec.Struct) -> Iterator[Any]:
         """Yield what is requested. Raises FileError. Unless all is taken, the process ends."""
-        is_complete = self.opened is None
+        is_complete, size = self.opened is None, 0
         self._send(msgspec.json.encode(request), b"\n")
         try:
             while not (is_complete := isinstance(message := self._receive(), End)):
+                size += self._length
+                if size > max(MAX_SIZE, MAX_RATIO * self._stored):
+                    raise FileError(self._program.too_large)
                 yield message
         finally:
             if not is_complete:
@@ -106,7 +112,8 @@ class FileReader:
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
         self._requests, self._messages = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._ending = finalize(self, _end, self._process)
-        self._send(len(content).to_bytes(LENGTH_BYTES, "little"), content)
+        self._stored = len(content)
+        self._send(self._stored.to_bytes(LENGTH_BYTES, "little"), content)
         self._opened = self._receive()
 
     def _send(self, *parts: FileBytes) -> None:
@@ -115,9 +122,9 @@ class FileReader:
             self._requests.flush()
 
     def _receive(self) -> Any:
-        length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
-        encoded = self._messages.read(length)
-        message = self._decode(encoded) if length and len(encoded) == length else None
+        self._length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
+        encoded = self._messages.read(self._length)
+        message = self._decode(encoded) if encoded and len(encoded) == self._length else None
         if message is None or isinstance(message, Unreadable):
             error = self._ended() if message is None else FileError(message.why)
             self.close()

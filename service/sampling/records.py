@@ -2,16 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.records import Company, Store
-from service.sampling.gazetteer import COUNTRIES, Cities, City, Gazetteer
 from service.sampling.reference_data import (
+    COUNTRIES,
+    Cities,
+    City,
     Draw,
+    Gazetteer,
     Weighted,
     draw_created_at,
     draw_timestamps,
@@ -31,12 +34,6 @@ class Brands(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     groups: tuple[str, ...]
     legal: tuple[str, ...]
     branches: tuple[str, ...]
-
-    def name(self, forms: tuple[str, ...], draw: Draw) -> str:
-        """Return a name in one of the forms."""
-        index = int(draw() * len(self.stems))
-        others = self.stems[:index] + self.stems[index + 1 :]
-        return pick(forms, draw).format(stem=self.stems[index], other=pick(others, draw), trade=pick(self.trades, draw))
 
 
 BRANDS: Final = read_toml("brands.toml", dict[str, Brands])
@@ -65,13 +62,9 @@ def sizes(*, stores: int, firms: int) -> Sequence[int]:
     small = [_UNIT // (1 + rank) for rank in range(majors, firms)]
     weights = [weight * _MAJORS_SHARE * sum(small) for weight in large] if majors else []
     weights += [weight * (20 - _MAJORS_SHARE) * (sum(large) or 1) for weight in small]
-    return _parts(stores, weights)
-
-
-def _parts(whole: int, weights: Sequence[int]) -> Sequence[int]:
     sums = list(accumulate(weights))
-    ends = [whole * partial // sums[-1] for partial in sums]
-    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+    ends = [stores * partial // sums[-1] for partial in sums]
+    return [end - start for start, end in pairwise([0, *ends])]
 
 
 _FIRMS_PER_HOLDING: Final = 25
@@ -123,9 +116,7 @@ class _FirmGenerator:
 
     def holding(self, *, independent: bool) -> Firm:
         home = self._home()
-        brands = BRANDS[home.locale]
-        brand = brands.name(brands.groups, self._draw)
-        company = self._company(brand, home, owners=[] if independent else self._independent)
+        brand, company = self._company(home, BRANDS[home.locale].groups, [] if independent else self._independent)
         if independent:
             self._independent.append(company.company_id)
         self._holdings[home.country].append(company.company_id)
@@ -133,31 +124,32 @@ class _FirmGenerator:
 
     def retailer(self, *, stores: int, large: bool) -> Firm:
         home = self._home()
-        brands = BRANDS[home.locale]
-        brand = brands.name(brands.forms, self._draw)
-        company = self._company(brand, home, owners=self._holdings.get(home.country) or self._independent)
+        owners = self._holdings.get(home.country) or self._independent
+        brand, company = self._company(home, BRANDS[home.locale].forms, owners)
         return Firm(company, brand, stores, self._markets(home, stores=stores, large=large))
 
     def _home(self) -> City:
         return self._gazetteer.everywhere.pick(self._draw).pick(self._draw)
 
-    def _company(self, brand: str, home: City, *, owners: list[str]) -> CompanyEntry:
-        draw, country = self._draw, COUNTRIES[home.country]
-        identifier = self._identifier(brand)
+    def _company(self, home: City, forms: Sequence[str], owners: Sequence[str]) -> tuple[str, CompanyEntry]:
+        """Return a company with the name of its brand in one of some forms."""
+        draw, country, brands = self._draw, COUNTRIES[home.country], BRANDS[home.locale]
+        index = int(draw() * len(brands.stems))
+        others = brands.stems[:index] + brands.stems[index + 1 :]
+        form, other, trade = pick(forms, draw), pick(others, draw), pick(brands.trades, draw)
+        brand = form.format(stem=brands.stems[index], other=other, trade=trade)
+        name = slug(brand)
+        self._names[name] += 1
+        identifier = name if self._names[name] == 1 else f"{name}-{self._names[name]}"
         label = pick((identifier, identifier.replace("-", "")), draw)
-        suffix = pick(BRANDS[home.locale].legal, draw)
-        return CompanyEntry(
+        suffix = pick(brands.legal, draw)
+        return brand, CompanyEntry(
             company_id=identifier,
             name=f"{brand} {suffix}" if draw() < _REGISTERED_NAME else brand,
             domain=label + pick(country.domains, draw) if draw() < _DOMAIN else None,
             parent_company_id=pick(owners, draw) if owners and draw() < _OWNED else None,
             created_at=draw_created_at(country.offsets, draw),
         )
-
-    def _identifier(self, brand: str) -> str:
-        name = slug(brand)
-        self._names[name] += 1
-        return name if self._names[name] == 1 else f"{name}-{self._names[name]}"
 
     def _markets(self, home: City, *, stores: int, large: bool) -> tuple[Cities, ...]:
         # Countries are drawn by weight and the home market counts three times, so each country keeps its share.
@@ -184,10 +176,6 @@ class Streets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return pick(self.forms, draw).format(
             street=pick(self.names, draw), number=1 + int(self.max_number * share * share), part=1 + int(draw() * 30)
         )
-
-    def second_line(self, draw: Draw) -> str:
-        """Return a second address line."""
-        return fill(pick(self.second_lines, draw), draw)
 
 
 STREETS: Final = read_toml("streets.toml", dict[str, Streets])
@@ -229,7 +217,7 @@ def _store(firm: Firm, number: int, city: City, draw: Draw) -> Store:
         parent_company_id=firm.company.parent_company_id,
         name=_name(firm, number, city, draw) if draw() < _NAME_KNOWN else None,
         address_1=streets.first_line(draw),
-        address_2=streets.second_line(draw) if draw() < _SECOND_LINE else None,
+        address_2=fill(pick(streets.second_lines, draw), draw) if draw() < _SECOND_LINE else None,
         city=city.name,
         province=city.province if draw() < _PROVINCE_KNOWN else None,
         country=city.country,

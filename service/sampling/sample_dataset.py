@@ -14,9 +14,8 @@ from msgspec.structs import astuple
 from service.background import Progress, silent
 from service.files import atomic_write
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
-from service.sampling.gazetteer import read_gazetteer
 from service.sampling.records import generate_firms, stores_of
-from service.sampling.reference_data import shuffled, stream
+from service.sampling.reference_data import read_gazetteer, shuffled, stream
 
 Record = Store | Company
 

@@ -36,7 +36,7 @@ from service.reading.formats.csv_file import DELIMITERS, open_csv
 from service.reading.formats.file_format import FORMATS
 from service.reading.formats.geojson import OverpassFile
 from service.reading.formats.geometry import locate
-from service.reading.formats.json_file import JsonLinesFile
+from service.reading.formats.json_file import open_json_lines
 from service.reading.formats.parquet_file import ColumnRequest
 from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.conversions import without
@@ -247,7 +247,7 @@ def read_mapping(given: bytes) -> None:
         assert error.why.isprintable()  # noqa: PT017
         return
     with suppress(FileError):
-        file = JsonLinesFile(b'{"x": "31.05.2024", "a": [{"b": "k.A."}]}\n')
+        file = open_json_lines(b'{"x": "31.05.2024", "a": [{"b": "k.A."}]}\n')
         for batch in MappedRecords(file, mapping.stores, STORES).batches():
             assert {len(cells) for cells in batch.columns.values()} == {1}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load, notes
-from service.sampling.gazetteer import read_gazetteer
+from service.sampling.reference_data import read_gazetteer
 from service.sampling.sample_dataset import write_sample
 from tests.loading.data_files import (
     DERIVED,

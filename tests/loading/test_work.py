@@ -9,7 +9,7 @@ import pytest
 from service.loading.compiler import Compiler
 from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE
-from service.reading.formats.json_file import JsonFile
+from service.reading.formats.json_file import open_json
 from tests.loading.data_files import STORE_FIELDS, read_batches
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ class Scanned(bytes):
 def test_lines_are_counted_once_where_every_batch_has_errors_of_several_kinds() -> None:
     text = Scanned(b"[" + b'1,{"unknown":2},\n' * 10_000 + b'{"created_at":"x"}]')
     compiler = Compiler(STORES, file="stores.json", companies=None)
-    for batch in JsonFile(text).batches(STORE_FIELDS):
+    for batch in open_json(text).batches(STORE_FIELDS):
         compiler.add(batch)
     assert [error.line for error in compiler.errors if error.code == "date"] == [10_001]
     assert text.scanned <= 3 * len(text)  # for line feeds, carriage returns, and both

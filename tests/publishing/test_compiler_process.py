@@ -8,7 +8,7 @@ import pytest
 from service.background import module_command
 from service.dataset import InvalidRecords
 from service.publishing import compiler_process
-from service.reading.files.data_signature import data_signature
+from service.reading.files.container import data_signature
 from tests.directory import company, store, write_directory
 from tests.program import SECONDS
 

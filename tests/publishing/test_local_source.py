@@ -3,7 +3,7 @@
 from time import time
 
 from service.publishing.local_source import wait_until_stable
-from service.reading.files.data_signature import DataSignature
+from service.reading.files.container import DataSignature
 from tests.program import SECONDS
 
 QUIET_SECONDS = DataSignature("", 0, verifiable=True).quiet_seconds

@@ -14,8 +14,8 @@ from service.dataset import ReadOptions
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import Batch
+from service.reading.files.container import data_signature, file_signature
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
-from service.reading.files.data_signature import data_signature, file_signature
 from service.reading.files.file_names import suggest_file_name
 from service.reading.files.records import RecordReader, Records
 from service.reading.formats.file_format import FORMATS, GEOJSON_LINES

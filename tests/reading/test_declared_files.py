@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from service.dataset import ReadOptions
 from service.loading import batch_diagnostics
 from service.loading.dataset import Loaded, load
-from service.reading.files.data_signature import data_signature
+from service.reading.files.container import data_signature
 from service.reading.files.file_names import matching, patterns_of
 from tests.loading.data_files import (
     COMPANIES_FILE,

@@ -15,7 +15,7 @@ from service.reading.batch import Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.geojson import GeoJsonFile, GeoJsonLinesFile, OverpassFile
+from service.reading.formats.geojson import OverpassFile, open_geojson, open_geojson_lines
 from service.reading.formats.geometry import locate
 from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, dataset, load_stores, refusal, rows, store
@@ -49,7 +49,7 @@ def collection(features: Sequence[bytes], more: bytes = b"") -> bytes:
 
 
 def opened(*features: object) -> RecordFile:
-    return GeoJsonFile(collection([as_json(each) for each in features]))
+    return open_geojson(collection([as_json(each) for each in features]))
 
 
 def cells(geometry: object) -> tuple[object, object]:
@@ -100,7 +100,7 @@ def test_cells_are_as_they_are_written() -> None:
     properties = {"n": 1, "t": "\u00e9\n", "f": False, "o": {"a": [1, 2]}, "no": None}
     text = collection([as_json(feature(properties, id=7)).replace(b"1", b"1.50e0", 1)])
     columns = ["n", "t", "f", "o", "no", "o.a.1", "o.a.2", "o.a", "n.a", "none", "feature.id"]
-    (batch,) = GeoJsonFile(text).batches(columns)
+    (batch,) = open_geojson(text).batches(columns)
     wrong = WrongType('{"a": [1, 2]}'), WrongType("[1, 2]")
     expected = ["1.50e0", "\u00e9\n", False, wrong[0], None, "2", None, wrong[1], None, None, "7"]
     assert [batch.columns[name][0] for name in columns] == expected
@@ -201,7 +201,7 @@ def test_properties_that_are_no_fields_are_warned_about_with_their_first_line(tm
 )
 def test_a_reference_system_with_longitude_and_latitude_of_wgs_84_is_accepted(name: str) -> None:
     more = b' "crs": %b,' % as_json({"type": "name", "properties": {"name": name}})
-    assert GeoJsonFile(collection([], more)).names == ["feature.id", "geometry.latitude", "geometry.longitude"]
+    assert open_geojson(collection([], more)).names == ["feature.id", "geometry.latitude", "geometry.longitude"]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_reference_system_with_longitude_and_latitude_of_wgs_84_is_accepted(na
 )
 def test_another_reference_system_is_refused(crs: object, known: str) -> None:
     with pytest.raises(FileError) as refused:
-        GeoJsonFile(collection([], b' "crs": %b,' % as_json(crs)))
+        open_geojson(collection([], b' "crs": %b,' % as_json(crs)))
     expected = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
     assert refused.value.why == f"the coordinate reference system is {known}: {expected}"
 
@@ -251,7 +251,7 @@ def test_a_line_that_is_not_json_is_refused_with_its_number(tmp_path: Path) -> N
 
 
 def test_the_lines_of_a_text_sequence_are_opened_once_for_all_columns() -> None:
-    file = GeoJsonLinesFile(b"\x1e{}\n\x1e\n\x1e" + as_json(feature({"a": 1})) + b"\n")
+    file = open_geojson_lines(b"\x1e{}\n\x1e\n\x1e" + as_json(feature({"a": 1})) + b"\n")
     for _ in range(2):
         (batch,) = file.batches(["a"])
         assert (batch.columns["a"], batch.numbers, batch.lines()) == (["1"], [2], [3])

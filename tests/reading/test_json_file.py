@@ -11,7 +11,7 @@ from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.files.records import open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, JsonFile, JsonLinesFile
+from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, open_json, open_json_lines
 from service.reading.formats.json_text import MAX_JSON_DEPTH, describe_json_error
 from tests.loading.data_files import as_json, as_lines, load_stores, refusal, store
 
@@ -27,7 +27,7 @@ def refused(read: Callable[[], object]) -> tuple[str, int | None] | None:
 
 
 def column(value: object, path: str) -> object:
-    (batch,) = JsonFile(as_json([value])).batches([path])
+    (batch,) = open_json(as_json([value])).batches([path])
     return batch.columns[path][0]
 
 
@@ -67,7 +67,7 @@ def test_a_path_is_a_name_or_names_and_indexes_at_its_dots(value: object, path: 
 
 def test_a_path_means_the_same_in_each_record_whatever_the_others_have() -> None:
     values = [{"a": {"b": 1}}, {"a": "x"}, {"a": [{"b": 2}]}, {}, {"a": None}, {"a.b": 3}, {"a.b": 4, "a": {"b": 5}}]
-    (batch,) = JsonFile(as_json(values)).batches(["a.b", "a.0.b", f"a{'.b' * 60}"])
+    (batch,) = open_json(as_json(values)).batches(["a.b", "a.0.b", f"a{'.b' * 60}"])
     assert list(batch.columns.values()) == [
         ["1", None, None, None, None, "3", "4"],
         [None, None, "2", None, None, None, None],
@@ -79,16 +79,16 @@ def test_the_names_are_the_paths_of_the_first_records_in_order_of_appearance() -
     first = {"z": 1, "a": {"y": None, "b": {}, "c": [{"d": 1, "e": []}, {"f": 1}]}}
     found: list[object] = [first, 5, {"z": 1, "g": [[1]], "a": "text"}, *[{}] * BATCH_SIZE, {"late": 1}]
     names = ["z", "a.y", "a.b", "a.c.0.d", "a.c.0.e", "g.0.0", "a"]
-    assert JsonFile(as_json(found)).names == names
-    assert JsonLinesFile(as_lines(found)).names == names
+    assert open_json(as_json(found)).names == names
+    assert open_json_lines(as_lines(found)).names == names
 
 
 def test_the_names_are_limited_in_number_and_depth() -> None:
-    assert len(JsonFile(as_json([{str(index): {"x": 1} for index in range(2 * MAX_PATHS)}])).names) == MAX_PATHS
+    assert len(open_json(as_json([{str(index): {"x": 1} for index in range(2 * MAX_PATHS)}])).names) == MAX_PATHS
     nested: object = 1
     for _ in range(MAX_DEPTH + 5):
         nested = {"a": nested}
-    assert JsonFile(as_json([nested])).names == [".".join("a" * (MAX_DEPTH + 1))]
+    assert open_json(as_json([nested])).names == [".".join("a" * (MAX_DEPTH + 1))]
 
 
 @each_form
@@ -100,14 +100,14 @@ def test_members_that_no_path_uses_are_counted_with_their_first_line(form: str) 
 
 
 def test_members_that_first_occur_later_are_counted() -> None:
-    *_, batch = JsonFile(as_json([{"a": 1}] * BATCH_SIZE + [{"late": 1}, {"a": 1, "late": 2}])).batches(["a"])
+    *_, batch = open_json(as_json([{"a": 1}] * BATCH_SIZE + [{"late": 1}, {"a": 1, "late": 2}])).batches(["a"])
     assert [(each.name, each.line, each.records) for each in batch.unused] == [("late", 1, 2)]
     assert batch.columns["a"] == [None, "1"]
 
 
 @pytest.mark.parametrize("name", ["stores", "elements", ""])
 def test_the_only_array_of_an_object_has_the_records(name: str) -> None:
-    (batch,) = JsonFile(as_json({"x": 1, name: [{"a": 1}], "y": {"z": []}})).batches(["a"])
+    (batch,) = open_json(as_json({"x": 1, name: [{"a": 1}], "y": {"z": []}})).batches(["a"])
     assert batch.columns["a"] == ["1"]
 
 
@@ -125,7 +125,7 @@ def test_the_only_array_of_an_object_has_the_records(name: str) -> None:
 )
 def test_json_without_one_array_is_refused(content: bytes, why: str) -> None:
     with pytest.raises(FileError) as error:
-        JsonFile(content)
+        open_json(content)
     assert why in error.value.why
 
 
@@ -134,7 +134,7 @@ def deep(depth: int) -> bytes:
 
 
 def test_a_deep_value_is_read_or_refused_at_every_depth() -> None:
-    whys = [refused(lambda depth=depth: list(JsonFile(deep(depth)).batches(["a.a.a"]))) for depth in range(1_200)]  # type: ignore[misc]
+    whys = [refused(lambda depth=depth: list(open_json(deep(depth)).batches(["a.a.a"]))) for depth in range(1_200)]  # type: ignore[misc]
     assert set(whys[:MAX_JSON_DEPTH]) == {None}
     assert all(why is not None and "nested too deeply" in why[0] for why in whys[MAX_JSON_DEPTH:])
 

@@ -8,7 +8,7 @@ from service.loading.dataset import Loaded, load
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
 from service.reading.formats.file_format import CSV
-from service.reading.formats.json_file import JsonFile, JsonLinesFile
+from service.reading.formats.json_file import open_json, open_json_lines
 from service.reading.formats.table_file import TableOptions
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import find_table_options, options_as_toml, propose_mapping
@@ -39,7 +39,7 @@ HEADER = "store_id,company_id,name,address_1,city,country"
     ],
 )
 def test_what_a_file_begins_with_that_is_not_json_is_said(text: str, what: str) -> None:
-    for opener in (JsonFile, JsonLinesFile):
+    for opener in (open_json, open_json_lines):
         with pytest.raises(FileError, match="^not valid JSON: .* is the beginning of " + what) as error:
             opener(text.strip().encode())
         assert error.value.line == 1
@@ -48,7 +48,7 @@ def test_what_a_file_begins_with_that_is_not_json_is_said(text: str, what: str) 
 @pytest.mark.parametrize("text", ["[tru]", "nul", "-", '["a" "b"]', "[falsely]"])
 def test_broken_json_is_not_taken_for_another_format(text: str) -> None:
     with pytest.raises(FileError, match=r"^not valid JSON: (?!.* is the beginning)"):
-        JsonFile(text.encode())
+        open_json(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -70,26 +70,26 @@ def test_what_a_table_is_that_is_none_is_said(text: str, what: str) -> None:
     ],
 )
 def test_the_only_array_of_objects_has_the_records_by_a_mapping(tmp_path: Path, text: str) -> None:
-    file = JsonFile(text.encode())
+    file = open_json(text.encode())
     assert [each["store_id"] for each in compiled(propose_mapping(file, "x.json"), file).stores] == ["7"]
     assert "`store-directory mapping` proposes" in failure(tmp_path, text)
 
 
 def test_arrays_of_objects_of_which_none_is_the_only_one_are_listed() -> None:
     with pytest.raises(FileError, match=r"one array; found 2: 'a\.x', 'b\.x'$"):
-        JsonFile(b'{"a": {"x": [{}]}, "b": {"x": [{}]}}')
+        open_json(b'{"a": {"x": [{}]}, "b": {"x": [{}]}}')
 
 
 @pytest.mark.parametrize("text", ['{"7": {"city": "y"}, "8": {"city": "z"}}', '{"stores": {"7": {"city": "y"}}}'])
 def test_objects_by_identifier_are_to_be_an_array(tmp_path: Path, text: str) -> None:
     with pytest.raises(FileError, match="write them as an array, each with its identifier as a member"):
-        JsonFile(text.encode())
+        open_json(text.encode())
     assert "write them as an array" in failure(tmp_path, text)
 
 
 def test_a_proposal_for_records_that_are_arrays_is_refused() -> None:
     with pytest.raises(FileError, match=r'^expected an object, found \["id"\]$') as error:
-        propose_mapping(JsonFile(b'[\n["id"],\n["7"]]'), "x.json")
+        propose_mapping(open_json(b'[\n["id"],\n["7"]]'), "x.json")
     assert error.value.line == 2
 
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,14 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.reading import isolation as file_reader
-from service.reading.batch import BATCH_SIZE, Cell, WrongType
+from service.reading.batch import Cell, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import parquet_file
 from service.reading.formats.arrow import MAX_RECORDS, ArrowFile
 from service.reading.formats.parquet_file import ColumnRequest, Opened, ParquetFile, RowBatch
 from service.reading.isolation import End, Unreadable, answer
-from service.reading.proposal.proposal import propose_mapping
-from tests.loading.data_files import Record, load_stores, refusal, store
+from tests.loading.data_files import Record, load_stores, refusal
 from tests.program import children, eventually, has_ended
 from tests.thoroughness import some_of
 
@@ -150,13 +148,6 @@ def test_an_error_names_the_record(tmp_path: Path) -> None:
     assert str(error) == "stores.parquet: record 2: city: a value is required"
 
 
-@pytest.mark.process
-def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
-    content = written({name: [value] for name, value in store(is_open=True, city=False).items()})
-    (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
-    assert (error.code, error.field, error.value) == ("type", "city", "false")
-
-
 CRS84 = {"id": {"authority": "OGC", "code": "CRS84"}}
 
 
@@ -233,44 +224,6 @@ def test_the_process_answers_requests_one_after_the_other() -> None:
     assert isinstance(refused, Unreadable)
 
 
-@pytest.mark.parametrize(
-    ("first", "later", "is_read"),
-    [
-        (1, 7, False),
-        (1, 10**15, True),
-        (-1.5, -0.5, False),
-        (1.5, 1e-7, True),
-        (1.5, -1.5, True),
-        (date(2024, 5, 31), date(1970, 1, 1), False),
-        ("NO", "NO", False),
-        ("1", "x", True),
-        (True, False, True),
-        (None, None, False),
-        (None, 7, True),
-    ],
-)
-def test_a_sample_is_without_cells_that_statistics_say_are_alike(
-    first: object,
-    later: object,
-    is_read: bool,  # noqa: FBT001 - a case
-) -> None:
-    columns = {"a": [first] * BATCH_SIZE + [later, None], "b": ["x"] * (BATCH_SIZE + 1) + ["y"]}
-    file = ArrowFile(written(columns, row_group_size=900))
-    whole, sample = (list(file.parts(ColumnRequest(["a", "b"], is_sample))) for is_sample in (False, True))
-    assert (sample[0], sample[1].columns[1]) == (whole[0], whole[1].columns[1])
-    assert sample[1].columns[0] == (whole[1].columns[0] if is_read else [None, None])
-
-
-@pytest.mark.process
-def test_a_proposal_is_that_of_all_records_without_statistics() -> None:
-    columns = {"store_id": list(range(3000)), "zip": ["1"] * 2999 + ["01"], "x": [1.5] * 2999 + [1e-9]}
-    proposals = [
-        propose_mapping(ParquetFile(written(columns, write_statistics=statistics)), "x.parquet", derives_companies=True)
-        for statistics in (True, False)
-    ]
-    assert proposals[0] == proposals[1]
-
-
 def test_duplicate_columns_are_refused_by_name() -> None:
     file = io.BytesIO()
     pq.write_table(pa.Table.from_arrays([pa.array([1])] * 3, ["a", "b", "a"]), file)
@@ -306,7 +259,6 @@ def test_any_byte_may_be_damaged() -> None:
         ({"a": pa.nulls(MAX_RECORDS + 1, pa.int8())}, "1,048,577 records are more than the file has bytes"),
         ({"a": repeated("a" * 4_000_000, 3_000)}, "not a Parquet file that can be read: it takes too much memory"),
         ({"a": nulls_of_one_record(50_000_000)}, "not a Parquet file that can be read: it takes too much memory"),
-        ({"a": nulls_of_one_record(9_000_000)}, "the file expands to more than 64 MiB and 200 times its size"),
         ({"a": repeated("a" * 50_000, 3_000)}, "the file expands to more than 64 MiB and 200 times its size"),
     ],
 )
@@ -316,31 +268,6 @@ def test_a_bomb_is_refused_by_the_process_that_reads_it(columns: Mapping[str, ob
     with pytest.raises(FileError) as error:
         list(ParquetFile(content).batches(["a"]))
     assert error.value.why.startswith(why)
-
-
-def test_values_are_counted_before_they_become_objects() -> None:
-    content = written({"a": nulls_of_one_record(9_000_000)}, compression="zstd")
-    with pytest.raises(FileError, match=r"^the file expands to more than 64 MiB"):
-        columns_of(ArrowFile(content), ["a"])
-
-
-@pytest.mark.process
-def test_a_file_is_read_by_the_process_that_opened_it_as_often_as_needed() -> None:
-    before = set(children(os.getpid()))
-    file = ParquetFile(WHOLE)
-    (opened,) = set(children(os.getpid())) - before
-    for name in ("a", "b"):
-        assert sum(len(batch.numbers) for batch in file.batches([name])) == 100
-    assert set(children(os.getpid())) - before == {opened}
-
-
-@pytest.mark.process
-def test_a_file_that_is_not_read_leaves_no_process() -> None:
-    before = set(children(os.getpid()))
-    file = ParquetFile(WHOLE)
-    assert set(children(os.getpid())) - before
-    del file
-    assert set(children(os.getpid())) <= before
 
 
 @pytest.mark.process

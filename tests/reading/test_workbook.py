@@ -11,9 +11,9 @@ from typing import TypeAlias, cast
 import pytest
 from hypothesis import example, given, strategies as st
 
+from service.reading import isolation
 from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
-from service.reading.formats import sheet as workbook
 from service.reading.formats.sheet import Workbook, row_texts
 from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import SheetRequest, SheetRows, Sheets, WorkbookFile
@@ -229,11 +229,12 @@ def test_a_workbook_truncated_anywhere_is_refused() -> None:
             Workbook(WHOLE[:length])
 
 
-def test_cells_are_counted_before_they_become_objects_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_SIZE", 1 << 20)
+@pytest.mark.process
+def test_what_is_read_of_a_sheet_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "MAX_SIZE", 1 << 20)
     wide = '<row r="1"><c r="A1"><v>1</v></c></row><row r="100"><c r="XFD100"><v>1</v></c></row>'
-    with pytest.raises(FileError, match=r"^the sheet expands to more than 64 MiB and 200 times the size of the file"):
-        sheet_rows(with_sheet(xlsx_sheet(wide).encode()))
+    why = why_refused(with_sheet(xlsx_sheet(wide).encode()))
+    assert why == "the sheet expands to more than 64 MiB and 200 times the size of the file"
 
 
 @pytest.mark.process

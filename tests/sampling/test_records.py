@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from service.model.kinds import parse_instant
 from service.model.records import Store
-from service.sampling.gazetteer import read_gazetteer
 from service.sampling.records import sizes
+from service.sampling.reference_data import read_gazetteer
 from tests.sampling.conftest import Sample
 
 

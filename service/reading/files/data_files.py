@@ -13,8 +13,7 @@ from service.dataset import AS_FOUND, ReadOptions
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.columns.flags import utc_today
 from service.reading.diagnostics import Diagnostic, FileError
-from service.reading.files.container import Container, open_container
-from service.reading.files.data_signature import data_signature
+from service.reading.files.container import Container, data_signature, open_container
 from service.reading.files.file_names import (
     MANIFEST,
     MAPPING,

@@ -155,7 +155,7 @@ def matching(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
 
 def patterns_of(names: Sequence[str], others: Iterable[str]) -> Sequence[str]:
     """Return one pattern that some names match and no others, as `stores-*.csv`; if there is none, the names."""
-    start, end = common_beginning(names), common_beginning([name[::-1] for name in names])[::-1]
+    start, end = _common_beginning(names), _common_beginning([name[::-1] for name in names])[::-1]
     pattern = f"{escape(start)}*{escape(''.join(end.partition('.')[1:]))}"
     return [pattern] if start and set(matching([pattern], others)) == set(names) else list(map(escape, sorted(names)))
 
@@ -171,8 +171,7 @@ def patterns_in(mapping: Path) -> Sequence[str]:
     return [pattern for each in declared if isinstance(each, list) for pattern in each if isinstance(pattern, str)]
 
 
-def common_beginning(names: Sequence[str]) -> str:
-    """Return the characters with which all names begin."""
+def _common_beginning(names: Sequence[str]) -> str:
     columns = takewhile(lambda characters: len(set(characters)) == 1, zip(*names, strict=False))
     return "".join(characters[0] for characters in columns)
 
@@ -197,7 +196,7 @@ def alike(names: Sequence[str], expected: str, others: Sequence[str]) -> Sequenc
     if similar := similar_files(names, expected):
         return similar
     found = [file.name for file in data_files(names) if not any(_is_similar(file.name, each) for each in others)]
-    return found if len(found) > 1 and len(common_beginning(found)) >= _ENOUGH_ALIKE else []
+    return found if len(found) > 1 and len(_common_beginning(found)) >= _ENOUGH_ALIKE else []
 
 
 def suggest_patterns(patterns: Sequence[str], expected: str) -> str:

@@ -23,8 +23,8 @@ from service.reading.formats.file_format import (
     WORKBOOK,
     FileFormat,
 )
-from service.reading.formats.geojson import COLLECTION, ELEMENTS, GeoJsonFile, GeoJsonLinesFile, OverpassFile
-from service.reading.formats.json_file import JsonFile, JsonLinesFile
+from service.reading.formats.geojson import COLLECTION, ELEMENTS, OverpassFile, open_geojson, open_geojson_lines
+from service.reading.formats.json_file import open_json, open_json_lines
 from service.reading.formats.json_text import has_array
 from service.reading.formats.parquet_file import ParquetFile
 from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, finds_nothing
@@ -50,11 +50,11 @@ OWNERS: Final = Resource(
     fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
 )
 _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
-    JSON.name: JsonFile,
-    JSON_LINES.name: JsonLinesFile,
-    GEOJSON.name: GeoJsonFile,
+    JSON.name: open_json,
+    JSON_LINES.name: open_json_lines,
+    GEOJSON.name: open_geojson,
     OVERPASS.name: OverpassFile,
-    GEOJSON_LINES.name: GeoJsonLinesFile,
+    GEOJSON_LINES.name: open_geojson_lines,
 }
 _UNTERMINATED: Final = Issue("unterminated", "the last line has no line ending, as in a truncated file")
 _USE_THEM: Final = "use them as latitude and longitude; `store-directory mapping` proposes how"
@@ -165,7 +165,7 @@ class RecordReader:
             opened = open_file(text, form, reader=file.reader, options=own.table, finds=finds)
 
         def mapped(mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> MappedRecords:
-            records = opened or JsonFile(text, resource.name)
+            records = opened or open_json(text, resource.name)
             records.is_exact = is_plain
             return MappedRecords(records, mapping, resource, by_name=by_name, as_of=data.as_of)
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
-from itertools import accumulate, compress, islice
+from itertools import accumulate, chain, compress, islice, tee
 from typing import Final, Literal
 
 import msgspec
@@ -74,8 +74,11 @@ class RowStream:
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
         spaces = trim and delimiter != " "
         self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=spaces)
-        self._text, self.unclosed, self._quoted, self._error = text, 0, 0, ""
-        self._open(line, start)
+        self.unclosed, self._bytes = 0, open_bytes(text, start)
+        self._source = TextIOWrapper(self._bytes, "utf-8", newline="")
+        self._open([], line)
+        self._quoted: Iterator[str] = iter(())
+        self._error = ""
 
     def read(self, size: int) -> Rows:
         """Return the next rows, none at the end."""
@@ -89,53 +92,48 @@ class RowStream:
             lines += read.lines
         return Rows(rows, lines, self._bytes.tell(), malformed)
 
-    def _open(self, line: int, start: int) -> None:
-        self._line, self._start, self._bytes = line, start, open_bytes(self._text, start)
-        self._lines = TextIOWrapper(self._bytes, "utf-8", newline="")
-        self._reader = self._parse(self._lines)
+    def _open(self, lines: Sequence[str], number: int) -> None:
+        """Parse lines, of which the first has a number, then those that are not read."""
+        parsed, self._log = tee(chain(lines, self._source))
+        self._reader, self._first, self._line = self._parse(parsed), number, number
 
     def _read(self, size: int) -> Rows:
         """Return the next rows, up to one that is not valid."""
-        if self._quoted:
-            return self._read_lines(min(size, self._quoted))
-        rows: list[list[str]] = []
-        first = self._line + self._reader.line_num
+        if lines := list(islice(self._quoted, size)):
+            return self._read_lines(lines)
+        rows, error, first = list[list[str]](), "", self._line
         try:
             rows.extend(islice(self._reader, size))
-        except csv.Error as error:
-            lines = list(accumulate(map(_count_lines, rows), initial=first))
-            return self._skip(Rows([*rows, []], lines), str(error))
-        stop = self._line + self._reader.line_num
-        one_each = stop - first == len(rows)  # nearly always: no cell has a line break
-        numbers = range(first, stop) if one_each else list(accumulate(map(_count_lines, rows[:-1]), initial=first))
-        return Rows(rows, numbers, done=self._bytes.tell())
+        except csv.Error as found:
+            error = str(found)
+        self._line = self._first + self._reader.line_num
+        lines = list(islice(self._log, self._line - first))
+        if len(lines) == len(rows):  # nearly always: no cell has a line break
+            return Rows(rows, range(first, self._line), self._bytes.tell())
+        numbers = list(accumulate(map(_count_lines, rows), initial=first))
+        if not error:
+            return Rows(rows, numbers[:-1], self._bytes.tell())
+        # What follows the first line of the row is parsed again.
+        number, within = numbers[-1], lines[numbers[-1] - first + 1 :]
+        self._open(within[-1:], number + len(within) + (not within))
+        self._quoted, self._error, self._line = iter(within[:-1]), error, number + 1
+        return Rows([*rows, []], numbers, malformed={len(rows): self._describe(error, number)})
 
-    def _skip(self, read: Rows, error: str) -> Rows:
-        """Continue below the line on which the last row begins; return the rows with its error."""
-        line = read.lines[-1]
-        self._quoted, self._error = max(0, self._line + self._reader.line_num - line - 2), error
-        ends = islice(LINE_END.finditer(self._text, self._start), line - self._line, None)
-        self._open(line + 1, next((end.end() for end in ends), len(self._text)))
-        return Rows(read.rows, read.lines, malformed={len(read.rows) - 1: self._describe(error, line)})
-
-    def _read_lines(self, size: int) -> Rows:
+    def _read_lines(self, lines: Sequence[str]) -> Rows:
         """Return lines between the first and the last one of the row with the last error, each as a row.
 
         These begin within a quote of that row. So does what follows one that opens a quote: it comes to the same error,
         and is not read again.
         """
-        rows: list[list[str]] = []
-        malformed = {}
-        lines = list(islice(self._lines, size))
-        for number, line in enumerate(lines, self._line):
+        rows, malformed = list[list[str]](), {}
+        numbers = range(self._line, self._line + len(lines))
+        for number, line in zip(numbers, lines, strict=True):
             try:
                 rows += self._parse([line])
             except csv.Error as error:
                 malformed[len(rows)] = self._describe(self._error if str(error) == _UNCLOSED else str(error), number)
                 rows.append([])
-        numbers = range(self._line, self._line + size)
-        self._line, self._start = numbers.stop, self._start + sum(len(line.encode()) for line in lines)
-        self._quoted -= size
+        self._line = numbers.stop
         return Rows(rows, numbers, self._bytes.tell(), malformed)
 
     def _describe(self, error: str, line: int) -> str:

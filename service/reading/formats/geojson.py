@@ -15,8 +15,8 @@ from msgspec import DecodeError, Raw, ValidationError
 from service.reading.batch import Batch, Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
-from service.reading.formats.json_file import JsonFile, RecordDecoder, column, paths_of
-from service.reading.formats.json_text import JsonValue, JsonValues, array_values, file_error, line_values
+from service.reading.formats.json_file import JsonFile, RecordDecoder, column, open_json, paths_of
+from service.reading.formats.json_text import JsonValue, array_values, file_error, line_values
 from service.spool import FileBytes
 
 FEATURE_ID: Final = "feature.id"
@@ -77,6 +77,10 @@ class _FeatureDecoder(RecordDecoder):
 
     expected: ClassVar = Issue("type", "expected a GeoJSON feature")
 
+    @classmethod
+    def names(cls, first: Iterable[JsonValue]) -> list[str]:
+        return [*paths_of(_properties_of(first)), *_OWN]
+
     def __init__(self, columns: Sequence[str], also: Sequence[str]) -> None:
         self._own = {*columns, *also}.intersection(_OWN)
         super().__init__(*([name for name in names if name not in _OWN] for names in (columns, also)))
@@ -104,27 +108,15 @@ class _FeatureDecoder(RecordDecoder):
         return cells
 
 
-class GeoJsonFile(JsonFile):
-    """The features of a feature collection."""
-
-    _decoder = _FeatureDecoder
-
-    def __init__(self, text: FileBytes) -> None:
-        """Open a text. Raises FileError."""
-        _check_collection(text)
-        self._open(array_values(text, "features"))
-
-    def _open(self, values: JsonValues) -> None:
-        self._values, self.assumed = values, ()
-        self.names = [*paths_of(_properties_of(values.first())), *_OWN]
+def open_geojson(text: FileBytes) -> JsonFile:
+    """Return the features of a feature collection. Raises FileError."""
+    _check_collection(text)
+    return JsonFile(array_values(text, "features"), _FeatureDecoder)
 
 
-class GeoJsonLinesFile(GeoJsonFile):
-    """Features of one line each, or the features of a GeoJSON text sequence (RFC 8142)."""
-
-    def __init__(self, text: FileBytes) -> None:
-        """Open a text. Raises FileError if one of its first features is not JSON."""
-        self._open(line_values(text))
+def open_geojson_lines(text: FileBytes) -> JsonFile:
+    """Return features of one line each, or those of a GeoJSON text sequence (RFC 8142). Raises FileError."""
+    return JsonFile(line_values(text), _FeatureDecoder)
 
 
 def _properties_of(features: Iterable[JsonValue]) -> Iterator[Raw]:
@@ -218,7 +210,7 @@ class OverpassFile(RecordFile):
 
     def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError."""
-        self._file = JsonFile(text)
+        self._file = open_json(text)
         names = frozenset(self._file.names)
         self.names = [*(name.removeprefix(_TAGS) for name in self._file.names if name.startswith(_TAGS)), *_OWN_MEMBERS]
         has_centres = _PARTS.isdisjoint(names) or not names.isdisjoint(_CENTRE + _BOUNDS)

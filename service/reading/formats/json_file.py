@@ -1,7 +1,7 @@
 """JSON and JSON Lines as a file of records by path."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
 from itertools import compress, repeat
 from typing import Any, ClassVar, Final
@@ -29,7 +29,6 @@ from service.spool import FileBytes
 MAX_PATHS: Final = 1_000  # that are listed of a file; records with identifiers as names must not exhaust memory
 MAX_DEPTH: Final = 8  # of the listed paths
 _ABSENT: Final = Raw(b"null")  # no other null is this object
-_ARRAYS: Final = msgspec.json.Decoder(list[Raw])
 _PARENT: Final = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
 _PARENTS: Final = msgspec.json.Decoder(list[dict[str, Raw] | list[Raw] | None])
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -59,6 +58,11 @@ class RecordDecoder:
     """Decodes those members of objects that some paths begin with, and counts others, which it learns."""
 
     expected: ClassVar = Issue("type", "expected an object")
+
+    @classmethod
+    def names(cls, first: Iterable[JsonValue]) -> list[str]:
+        """Return the names of the columns of a file with some first values."""
+        return paths_of(first)
 
     def __init__(self, paths: Sequence[str], also: Sequence[str]) -> None:
         """Take the paths that are used, and `also` others, whose members are counted like those that are learned."""
@@ -180,7 +184,7 @@ def _values_at(values: Sequence[Raw], path: str) -> Sequence[Raw]:
     try:
         parents = _PARENTS.decode(b"[" + b",".join(values) + b"]")
     except ValidationError:
-        parents = [_PARENT.decode(value) if bytes(memoryview(value)[:1]) in (b"[", b"{") else None for value in values]
+        parents = list(map(_parent, values))
 
     def member(name: str) -> Sequence[Raw]:
         index = int(name) if INDEX.fullmatch(name) else _NO_INDEX
@@ -246,39 +250,28 @@ def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: b
 
 
 def _paths(name: str, value: Raw, depth: int) -> Iterator[str]:
-    nested = _members(value) if depth else {}
+    parent = _parent(value) if depth else None
+    nested = parent if isinstance(parent, dict) else dict(zip("0", parent or (), strict=False))
     for member, each in nested.items():
         yield from _paths(f"{name}.{member}", each, depth - 1)
     if not nested:
         yield name
 
 
-def _members(value: Raw) -> Mapping[str, Raw]:
-    """Return the members of an object, or the first element of an array as the member `0`."""
-    try:
-        return _OBJECTS.decode(value)
-    except ValidationError:
-        pass
-    try:
-        return {"0": members[0]} if (members := _ARRAYS.decode(value)) else {}
-    except ValidationError:
-        return {}
+def _parent(value: Raw) -> dict[str, Raw] | list[Raw] | None:
+    return _PARENT.decode(value) if bytes(memoryview(value)[:1]) in (b"[", b"{") else None
 
 
 class JsonFile(RecordFile):
-    """The records of a JSON array, or of an array that is a member of an object."""
+    """The records in values of JSON."""
 
     is_table = False
-    _decoder: ClassVar[type[RecordDecoder]] = RecordDecoder
+    assumed = ()
 
-    def __init__(self, text: FileBytes, name: str | None = None) -> None:
-        """Open a text; the array has a name, or is the only one. Raises FileError."""
-        self._open(array_values(text, name))
-
-    def _open(self, values: JsonValues) -> None:
-        """Take the records; the paths are known from the first."""
-        self._values, self.assumed = values, ()
-        self.names = paths_of(values.first())
+    def __init__(self, values: JsonValues, decoder: type[RecordDecoder] = RecordDecoder) -> None:
+        """Take the records; the paths are known from the first. Raises FileError if one of these is not JSON."""
+        self._values, self._decoder = values, decoder
+        self.names = decoder.names(values.first())
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells at some paths. Raises FileError."""
@@ -288,9 +281,11 @@ class JsonFile(RecordFile):
             first += len(chunk.values)
 
 
-class JsonLinesFile(JsonFile):
-    """The records of JSON Lines."""
+def open_json(text: FileBytes, name: str | None = None) -> JsonFile:
+    """Return the records of an array, or of the member of an object that has a name, or is its only array."""
+    return JsonFile(array_values(text, name))
 
-    def __init__(self, text: FileBytes) -> None:
-        """Open a text. Raises FileError if one of its first lines is not JSON."""
-        self._open(line_values(text))
+
+def open_json_lines(text: FileBytes) -> JsonFile:
+    """Return the records of JSON Lines."""
+    return JsonFile(line_values(text))

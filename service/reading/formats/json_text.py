@@ -173,9 +173,26 @@ class JsonValues(msgspec.Struct, frozen=True, eq=False):
 def array_values(text: FileBytes, name: str | None = None) -> JsonValues:
     """Return the elements of an array, or of the array that is a member of an object. Raises FileError.
 
-    The member has a name, or it is the only array.
+    The member has a name, or see `_find_array`.
     """
-    return _views(text, _elements(text, _find_array(text) if name is None else [name]))
+    array: Raw | FileBytes = text
+    path: _Path = (name or "",)
+    expected = f'expected an array, or an object with an array under "{path[0]}"'
+    try:
+        if _OBJECT.match(text):
+            members = msgspec.json.decode(text, type=dict[str, Raw])
+            arrays = dict(islice(_nested_arrays(members), _MAX_NAMES + 1))
+            path = _find_array(members, arrays) if name is None else path
+            array = arrays[path] if name is None else members.get(name, _NULL)
+            expected = f'the object has no array under "{name}"{_describe_members(members, arrays)}'
+            check_depth(value for each, value in members.items() if each != path[0])
+        elements = msgspec.json.decode(array, type=list[Raw])
+        check_depth(elements)
+    except ValidationError:
+        raise FileError(expected) from None
+    except (DecodeError, RecursionError) as error:
+        raise file_error(text, error, path[-1]) from None
+    return _views(text, elements)
 
 
 def line_values(text: FileBytes) -> JsonValues:
@@ -196,14 +213,32 @@ def line_values(text: FileBytes) -> JsonValues:
 
 def _views(text: FileBytes, values: Sequence[Raw]) -> JsonValues:
     """Return values that are views into a text, as msgspec decodes them."""
+    start, known = _address(text), (0, 1)  # an offset, and its line
+
+    def lines(some: Sequence[Raw]) -> list[int]:
+        """Return the line on which each value begins; fast if they are requested in order."""
+        nonlocal known
+        found = []
+        for value in some:
+            offset = _address(value) - start
+            before, line = known if known[0] <= offset else (0, 1)
+            known = offset, line + count_line_breaks(text, before, offset)
+            found.append(known[1])
+        return found
 
     def chunks() -> Iterator[Chunk]:
-        finder = _LineFinder(text)
-        for start in range(0, len(values), BATCH_SIZE):
-            some = values[start : start + BATCH_SIZE]
-            yield Chunk(some, cache(partial(finder.lines, some)), start + len(some))
+        for first in range(0, len(values), BATCH_SIZE):
+            some = values[first : first + BATCH_SIZE]
+            yield Chunk(some, cache(partial(lines, some)), first + len(some))
 
     return JsonValues(chunks, len(values))
+
+
+def _address(view: FileBytes | Raw) -> int:
+    import numpy as np  # noqa: PLC0415 - as above
+
+    address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
+    return address
 
 
 def check_json(value: JsonValue) -> None:
@@ -221,56 +256,29 @@ def json_errors(value: JsonValue, lines: Callable[[], Sequence[int]], index: int
         raise FileError(describe_json_error(error, bytes(value)), lines()[index]) from None
 
 
-def _elements(text: FileBytes, path: Sequence[str]) -> list[Raw]:
-    """Return the elements of an array, or of the array at a path of members of objects. Raises FileError."""
-    array: JsonValue | FileBytes = text
-    name = path[-1] if path else ""
-    expected = f'expected an array, or an object with an array under "{name}"'
-    try:
-        for member in path if _OBJECT.match(text) else ():
-            members = msgspec.json.decode(array, type=dict[str, Raw])
-            expected = f'the object has no array under "{name}"{_describe_members(members)}'
-            array = members.pop(member, _NULL)
-            check_depth(members.values())
-        elements = msgspec.json.decode(array, type=list[Raw])
-        check_depth(elements)
-    except ValidationError:
-        raise FileError(expected) from None
-    except (DecodeError, RecursionError) as error:
-        raise file_error(text, error, name) from None
-    return elements
-
-
 def has_array(text: FileBytes, name: str) -> bool:
     """Return whether a text is an object with an array under a name."""
     try:
-        return text.find(name.encode()) >= 0 and name in _arrays(msgspec.json.decode(text, type=dict[str, Raw]))
+        members = msgspec.json.decode(text, type=dict[str, Raw]) if text.find(name.encode()) >= 0 else {}
     except (DecodeError, RecursionError):  # its reader reports it
         return False
+    return _begins_with(members.get(name, _NULL), b"[")
 
 
-def _find_array(text: FileBytes) -> Sequence[str]:
+def _find_array(members: Mapping[str, Raw], arrays: Mapping[_Path, Raw]) -> _Path:
     """Return the path of the only array of objects in an object, of the only one with names of fields, or of any kind.
 
-    The path has no names if the text is no object. Raises FileError.
+    Raises FileError.
     """
-    try:
-        members = msgspec.json.decode(text, type=dict[str, Raw])
-        paths = dict(islice(_nested_arrays(members), _MAX_NAMES + 1))
-        check_depth(members[name] for name in members.keys() - {path[0] for path in paths})
-    except ValidationError:
-        return ()
-    except (DecodeError, RecursionError) as error:
-        raise file_error(text, error) from None
-    of_records, own = _of_records(paths), _arrays(members)
-    if len(of_records) == 1 and len(paths) <= _MAX_NAMES:
+    of_records, own = _of_records(arrays), [path for path in arrays if len(path) == 1]
+    if len(of_records) == 1 and len(arrays) <= _MAX_NAMES:
         return of_records[0]
     if len(own) != 1:
-        names = [".".join(path) for path in paths]
+        names = [".".join(path) for path in arrays]
         found = f"; found {len(names)}: {', '.join(map(repr, names[:_MAX_NAMES]))}" if names else ""
-        hint = found or _describe_members(members)
+        hint = found or _describe_members(members, arrays)
         raise FileError(f"expected an array of records, or an object with one array{hint}")
-    return own
+    return own[0]
 
 
 def _of_records(arrays: Mapping[_Path, Raw]) -> list[_Path]:
@@ -293,19 +301,15 @@ def _nested_arrays(members: Mapping[str, Raw], *above: str) -> Iterator[tuple[_P
             yield from _nested_arrays(msgspec.json.decode(value, type=dict[str, Raw]), *above, name)
 
 
-def _arrays(members: Mapping[str, Raw]) -> list[str]:
-    return [name for name, value in members.items() if _begins_with(value, b"[")]
-
-
 def _begins_with(value: Raw, character: bytes) -> bool:
     """Return whether a JSON value begins with a character."""
     return bytes(memoryview(value)[:1]) == character
 
 
-def _describe_members(members: Mapping[str, Raw]) -> str:
+def _describe_members(members: Mapping[str, Raw], arrays: Mapping[_Path, Raw]) -> str:
     """Return what else an object has instead of an array of some name, and what to do; "" if it has nothing."""
-    if arrays := [".".join(path) for path in _of_records(dict(islice(_nested_arrays(members), _MAX_NAMES)))]:
-        return f", but under {' and '.join(map(repr, arrays))}{_USE_MAPPING * (len(arrays) == 1)}"
+    if names := [".".join(path) for path in _of_records(arrays)]:
+        return f", but under {' and '.join(map(repr, names))}{_USE_MAPPING * (len(names) == 1)}"
     objects = sum(_begins_with(value, b"{") for value in members.values())
     return _BY_IDENTIFIER if objects and objects == len(members) else ""
 
@@ -317,29 +321,3 @@ def file_error(text: FileBytes, error: Exception, name: str = "", lines_hint: st
         return FileError(why)
     hint = lines_hint if _OBJECT.match(text) and "trailing characters" in why else ""
     return FileError(why + hint, 1 + count_line_breaks(text, 0, offset))
-
-
-class _LineFinder:
-    """Finds the lines on which the values of a text begin; fast if they are requested in order."""
-
-    def __init__(self, text: FileBytes) -> None:
-        self._text, self._start = text, _address(text)
-        self._offset, self._line = 0, 1
-
-    def lines(self, values: Sequence[Raw]) -> list[int]:
-        """Return the line on which each value begins."""
-        return [self._line_at(_address(value) - self._start) for value in values]
-
-    def _line_at(self, offset: int) -> int:
-        if offset < self._offset:
-            self._offset, self._line = 0, 1
-        self._line += count_line_breaks(self._text, self._offset, offset)
-        self._offset = offset
-        return self._line
-
-
-def _address(view: FileBytes | Raw) -> int:
-    import numpy as np  # noqa: PLC0415 - as above
-
-    address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
-    return address

@@ -15,6 +15,7 @@ from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
 from service.reading.formats.json_file import heads
 from service.reading.isolation import FileReader, ReaderProgram
+from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
 
 _NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
@@ -22,10 +23,9 @@ UNREADABLE: Final = "not a Parquet file that can be read"
 
 
 class ColumnRequest(msgspec.Struct, frozen=True):
-    """The columns to read; of a sample, after the first batch only those that may have other kinds of values."""
+    """The paths of the columns to read."""
 
     columns: Sequence[str]
-    is_sample: bool = False
 
 
 class Opened(msgspec.Struct, frozen=True, tag=True):
@@ -48,6 +48,7 @@ PROGRAM: Final = ReaderProgram(
     opened=Opened,
     part=RowBatch,
     # A memory pool that reserves no address space, and no more threads than are used.
+    too_large=f"the file expands to more than 64 MiB and {MAX_RATIO} times its size",
     settings={"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"},
 )
 
@@ -68,18 +69,11 @@ class ParquetFile(RecordFile):
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all records, with the cells of some columns. Raises FileError."""
-        return self._batches(columns, also, is_sample=False)
-
-    def samples(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Yield records, after the first batch those that statistics do not say enough about. Raises FileError."""
-        return self._batches(columns, (), is_sample=True)
-
-    def _batches(self, columns: Sequence[str], also: Sequence[str], *, is_sample: bool) -> Iterator[Batch]:
         used = {name for path in columns for name in (path, *heads(path))}
         located = {self._opened.paths.get(name) for name in (LATITUDE, LONGITUDE)}
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
         unused_names, first, total = list(islice(unused, MAX_UNUSED)), 1, self._opened.records
-        for rows in self._reader.parts(ColumnRequest([*columns, *also], is_sample)):
+        for rows in self._reader.parts(ColumnRequest([*columns, *also])):
             yield Batch(
                 range(first, first + rows.records),
                 dict(zip([*columns, *also], rows.columns, strict=True)),

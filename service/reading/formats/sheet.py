@@ -24,7 +24,7 @@ from service.reading.formats.workbook_file import (
     Sheets,
 )
 from service.reading.isolation import run
-from service.reading.text import MAX_RATIO, MAX_SIZE, ZIP_DAMAGE
+from service.reading.text import ZIP_DAMAGE
 
 Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
 
@@ -100,7 +100,7 @@ class Workbook:
             self._workbook = CalamineWorkbook.from_filelike(BytesIO(self._content))
         except (CalamineError, *ZIP_DAMAGE) as error:
             raise _unreadable(error) from None
-        self._is_marked, self._most = self._content is not content, max(MAX_SIZE, MAX_RATIO * len(content))
+        self._is_marked = self._content is not content
         sheets = [sheet for sheet in self._workbook.sheets_metadata if sheet.typ is SheetTypeEnum.WorkSheet]
         sheets.sort(key=lambda sheet: sheet.visible is not SheetVisibleEnum.Visible)
         visible = sum(sheet.visible is SheetVisibleEnum.Visible for sheet in sheets)
@@ -109,7 +109,7 @@ class Workbook:
 
     def parts(self, request: SheetRequest) -> Iterator[SheetRows]:
         """Yield the rows of a sheet, empty ones included, some at a time. Raises FileError."""
-        sheet, first, size = self._open_sheet(request.sheet), request.skip + 1, 0
+        sheet, first = self._open_sheet(request.sheet), request.skip + 1
         table = self._table(sheet, request.above)
         last = sheet.end[0] + 1 if sheet.end else 0
         stop = None if request.most is None else request.skip + request.most
@@ -118,9 +118,6 @@ class Workbook:
         while some := list(islice(rows, BATCH_SIZE)):
             if table.linked:
                 some = [table.with_links(number, row) for number, row in enumerate(some, first)]
-            size += sum(len(row) + sum(map(len, row)) for row in some)
-            if size > self._most:
-                raise FileError(f"the sheet expands to more than 64 MiB and {MAX_RATIO} times the size of the file")
             yield SheetRows(some, first, last, table.notes)
             first += len(some)
 

@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice
 from typing import Final, TypeAlias
 
@@ -104,34 +104,28 @@ class TableOptions(msgspec.Struct, frozen=True):
 NO_OPTIONS: Final = TableOptions()
 
 
-class MissingHeader(FileError):
-    """The first row of a table has data instead of names.
-
-    row  its cells
-    """
-
-    def __init__(self, row: Row, value: str, line: int) -> None:
-        """Take the row, one of its values, and its line."""
-        super().__init__(f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}", line)
-        self.row = row
-
-
-class RepeatedColumns(FileError):
-    """Several columns have one name.
-
-    row  the names
-    """
+class HeaderError(FileError):
+    """The first row of a table, `row`, does not name its columns."""
 
     def __init__(self, why: str, line: int, row: Row) -> None:
         super().__init__(why, line)
         self.row = row
 
 
+class MissingHeader(HeaderError):
+    """It has data instead of names."""
+
+
+class RepeatedColumns(HeaderError):
+    """Several columns have one name."""
+
+
 def check_names(rows: Rows) -> None:
     """Raise MissingHeader if the first row with a value has data instead of names."""
     first = next((index for index, row in enumerate(rows.rows) if any(row)), None)
     if first is not None and (value := find_data(rows.rows[first], rows.rows[first + 1 :])) is not None:
-        raise MissingHeader(rows.rows[first], value, rows.lines[first])
+        why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
+        raise MissingHeader(why, rows.lines[first], rows.rows[first])
 
 
 def find_data(first: Row, others: Sequence[Row]) -> str | None:
@@ -186,12 +180,10 @@ class TableFile(RecordFile):
 
     total: int
 
-    def __init__(
-        self, options: TableOptions, finds: Finds, assumed: Sequence[str] = (), warnings: Iterable[Issue] = ()
-    ) -> None:
+    def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns = options.cleaning.clean, options.columns
-        self.warnings: list[tuple[str, int | None, Issue]] = [("", None, each) for each in warnings]
+        self.warnings: list[tuple[str, int | None, Issue]] = []
         try:
             self._header, _ = self._split_header()
         except FileError:

@@ -20,6 +20,7 @@ from service.reading.formats.table_file import (
     finds_nothing,
 )
 from service.reading.isolation import FileReader, ReaderProgram
+from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
 from service.texts import counted, truncate
 
@@ -100,6 +101,7 @@ PROGRAM: Final = ReaderProgram(
     unreadable=UNREADABLE,
     opened=Sheets,
     part=SheetRows,
+    too_large=f"the sheet expands to more than 64 MiB and {MAX_RATIO} times the size of the file",
     aborted=TOO_MUCH_MEMORY,  # Rust cannot do without memory that it asks for
 )
 

@@ -105,7 +105,7 @@ def read_columns(file: RecordFile) -> FirstRecords:
         groups = () if is_complete else {name.partition(".")[0] for name in pending if "." in name} - {*_OF_FEATURES}
         finder = _MemberFinder({*file.names, *names, *groups})
         samples: list[_Sampler] = []
-        for batch in file.samples([*pending, *groups]):
+        for batch in file.batches([*pending, *groups]):
             count = count or len(batch.numbers)
             samples = samples or [_Sampler(name, batch.columns[name][: 0 if columns else count]) for name in pending]
             for sampler in samples:

@@ -11,8 +11,8 @@ from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, UnusedName
 from service.reading.files.records import DistinctCompanies
 from service.reading.formats.csv_file import open_csv
-from service.reading.formats.geojson import GeoJsonFile
-from service.reading.formats.json_file import JsonFile
+from service.reading.formats.geojson import open_geojson
+from service.reading.formats.json_file import open_json
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
@@ -41,12 +41,12 @@ def table(text: str) -> RecordFile:
 
 def geojson(text: str) -> RecordFile:
     """Return the records of the features of GeoJSON."""
-    return GeoJsonFile(text.encode())
+    return open_geojson(text.encode())
 
 
 def nested(records: Sequence[Mapping[str, Any]]) -> RecordFile:
     """Return records by the paths of their members."""
-    return JsonFile(json.dumps(records).encode())
+    return open_json(json.dumps(records).encode())
 
 
 def sample(preset: str) -> RecordFile:

@@ -11,7 +11,7 @@ from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
 from service.reading.columns.dates import MAX_CACHED, cached_converter
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.csv_file import open_csv
-from service.reading.formats.json_file import JsonFile
+from service.reading.formats.json_file import open_json
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.mapping.mapping_file import parse_mapping
@@ -248,9 +248,9 @@ def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(e
 
 def test_json_without_records_has_all_columns_that_a_mapping_names() -> None:
     declared = parse_mapping(b"[stores.fields]\nname = 'Ort'\n[stores.attributes]\nhours = 'Zeiten'").stores
-    assert list(MappedRecords(JsonFile(b"[]"), declared, STORES).batches()) == []
+    assert list(MappedRecords(open_json(b"[]"), declared, STORES).batches()) == []
     with pytest.raises(FileError, match=r"'Ort' \(of name"):
-        MappedRecords(JsonFile(b'[{"a": 1}]'), declared, STORES)
+        MappedRecords(open_json(b'[{"a": 1}]'), declared, STORES)
 
 
 def test_a_column_of_identifiers_that_the_file_does_not_have_is_no_constant() -> None:
