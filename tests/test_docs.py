@@ -653,7 +653,7 @@ FIGURES: Final = {
         The format is `{baking.layout.FORMAT}`
         More than {web.pipeline.plan.MAX_LONG_QUERIES_OF_A_KEY} long queries of a key""",
     "docs/running.md": """
-        has changed for {reading.files.data_signature._QUIET_SECONDS:g} second
+        has changed for {reading.files.container._QUIET_SECONDS:g} second
         a line every {server.log._LOG_SECONDS:g} seconds
         the service's {web.connections.limits.Limits().idle_seconds:g} seconds
         At most {web.http.forwarded.MAX_PROXIES} proxies
