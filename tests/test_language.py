@@ -61,26 +61,11 @@ def test_no_text_has_a_refused_word() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "The key that is let in",
-        "def test_a_key_is_let_in() -> None:",
-        "_LET_IN = 1",
-        "lets in the key",
-        "A crowd is turned away",
-        "Who asks is answered",
-        "Whoever has a key",
-        "for somebody",
-        "where anybody may",
-        "the client is told",
-        "told = 1",
-        "class Told:",
-        "Leave word of it",
-        "a member that stands twice",
-        "It stands in pyproject.toml.",
-        "the form of a wish",
-        "_PATIENCE_SECONDS = 1",
-        "told seldom",
-        "How manieth data set",
-        "that which is fetched",
+        *("The key that is let in", "def test_a_key_is_let_in() -> None:", "_LET_IN = 1", "lets in the key"),
+        *("A crowd is turned away", "Who asks is answered", "Whoever has a key", "for somebody"),
+        *("where anybody may", "the client is told", "told = 1", "class Told:", "Leave word of it"),
+        *("a member that stands twice", "It stands in pyproject.toml.", "the form of a wish"),
+        *("_PATIENCE_SECONDS = 1", "told seldom", "How manieth data set", "that which is fetched"),
         "whither it goes",
     ],
 )
@@ -93,13 +78,8 @@ def test_a_refused_word_is_found_with_its_line(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "an outlet in Toronto",
-        "`0` and `'0'` can be told apart",
-        "`{}` stands for the version",
-        "a clock that stands still",
-        "a standstill, standard output",
-        "patients",
-        "The service returns 401.",
+        *("an outlet in Toronto", "`0` and `'0'` can be told apart", "`{}` stands for the version"),
+        *("a clock that stands still", "a standstill, standard output", "patients", "The service returns 401."),
     ],
 )
 def test_plain_words_are_accepted(text: str) -> None:

@@ -15,7 +15,9 @@ from hypothesis import given, strategies as st
 from examples.pages import pages
 from service.model.words import spoken
 from tests.directory import store, write_directory
-from tests.program import PROGRAM
+from tests.program import run_here
+
+pytestmark = pytest.mark.process
 
 SCRIPT: Final = Path(pages.__file__)
 BASE: Final = "https://shop.example/stores/"
@@ -45,12 +47,19 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     data = write_directory(folder / "data", [FULL, PLAIN, CLOSED], COMPANIES)
     (data / "mapping.toml").write_text(MAPPING)
-    subprocess.run([*PROGRAM, "export", data, folder / "stores.ndjson"], check=True, capture_output=True)
+    assert run_here("export", data, folder / "stores.ndjson").returncode == 0
     return folder / "stores.ndjson"
 
 
-def run(lines: Path, out: Path, base: str = BASE) -> subprocess.CompletedProcess[str]:
-    command: list[str | Path] = [sys.executable, SCRIPT, lines, out, "--base-url", base]
+@pytest.fixture(scope="module")
+def out(lines: Path) -> Path:
+    """Return the folder that was made of them."""
+    assert run(lines, lines.with_name("out")).returncode == 0
+    return lines.with_name("out")
+
+
+def run(lines: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    command: list[str | Path] = [sys.executable, SCRIPT, lines, out, "--base-url", BASE.rstrip("/")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -64,26 +73,23 @@ def data_of(page: str) -> Any:
     return orjson.loads(re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)[0])
 
 
+SCRIPTS: Final = ["東京駅前店", "ΑΘΗΝΑ ", "Łódź", "McDonald's", "E.Leclerc", "!!", "a/../b", "ÆØ", "한국 서울"]
 PATH: Final = f"de/nw/koln/script-b-s-1-{sha256(b's/1').hexdigest()[:8]}.html"
 
 
-@pytest.mark.process
-def test_each_open_store_has_a_page_and_each_folder_an_index(lines: Path, tmp_path: Path) -> None:
-    assert run(lines, tmp_path / "out").returncode == 0
-    assert made(tmp_path / "out") == sorted([
+def test_each_open_store_has_a_page_and_each_folder_an_index(out: Path) -> None:
+    assert made(out) == sorted([
         *(".store-directory.json", "style.css", "sitemap.xml", "sitemap-1.xml", "index.html"),
         *("de/index.html", "de/nw/index.html", "de/nw/koln/index.html", PATH),
         *("jp/index.html", "jp/_/index.html", "jp/_/osaka/index.html", "jp/_/osaka/acme-ltd-plain.html"),
     ])  # fmt: skip
-    root = (tmp_path / "out" / "index.html").read_text()
+    root = (out / "index.html").read_text()
     listed = re.findall(r'<li><a href="([^"]*)">([^<]*)</a>([^<]*)</li>', root)
     assert listed == [("de/", "DE", " (1)"), ("jp/", "JP", " (1)")]
 
 
-@pytest.mark.process
-def test_a_page_has_what_is_known_of_its_store_and_nothing_else(lines: Path, tmp_path: Path) -> None:
-    run(lines, tmp_path / "out")
-    page = (tmp_path / "out" / PATH).read_text()
+def test_a_page_has_what_is_known_of_its_store_and_nothing_else(out: Path) -> None:
+    page = (out / PATH).read_text()
     url = BASE + PATH
     assert f'<link rel="canonical" href="{url}">' in page
     assert "<h1>&lt;/script&gt;&lt;b&gt;&amp;</h1>" in page
@@ -117,32 +123,26 @@ def test_a_page_has_what_is_known_of_its_store_and_nothing_else(lines: Path, tmp
             for day, opens, closes in (("2026-12-24", "09:00", "12:00"), ("2026-12-25", "00:00", "00:00"))
         ],
     }
-    plain = data_of((tmp_path / "out" / "jp/_/osaka/acme-ltd-plain.html").read_text())
+    plain = data_of((out / "jp/_/osaka/acme-ltd-plain.html").read_text())
     assert plain["name"] == "acme-ltd"
     assert plain.keys() == {"@context", "@type", "@id", "url", "name", "address"}
 
 
-@pytest.mark.process
-def test_links_lead_to_files(lines: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(lines, out)
+def test_links_lead_to_files(out: Path) -> None:
     for file in out.rglob("*.html"):
         for link in re.findall(r'href="([^":]+)"', file.read_text()):
             target = file.parent / link
             assert (target / "index.html" if link.endswith("/") else target).is_file(), (file, link)
 
 
-@pytest.mark.process
-def test_the_sitemap_is_an_index_of_all_pages(lines: Path, tmp_path: Path) -> None:
-    run(lines, tmp_path / "out", BASE.rstrip("/"))
+def test_the_sitemap_is_an_index_of_all_pages(out: Path) -> None:
     name = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
-    index, part = (ET.parse(tmp_path / "out" / each) for each in ("sitemap.xml", "sitemap-1.xml"))  # noqa: S314 - our own
+    index, part = (ET.parse(out / each) for each in ("sitemap.xml", "sitemap-1.xml"))  # noqa: S314 - our own
     assert [each.text for each in index.iter(f"{name}loc")] == [f"{BASE}sitemap-1.xml"]
     assert {each.text for each in part.iter(f"{name}loc")} == {BASE + PATH, f"{BASE}jp/_/osaka/acme-ltd-plain.html"}
     assert [each.text for each in part.iter(f"{name}lastmod")] == ["2026-01-02T03:04:05Z"]
 
 
-@pytest.mark.process
 def test_another_run_touches_only_what_changed_and_removes_only_its_own(lines: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(lines, out)
@@ -157,7 +157,6 @@ def test_another_run_touches_only_what_changed_and_removes_only_its_own(lines: P
     assert not (out / "jp" / "_").exists()
 
 
-@pytest.mark.process
 def test_a_folder_with_files_of_others_is_left_alone(lines: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.html").write_text("mine")
     ended = run(lines, tmp_path)
@@ -166,18 +165,10 @@ def test_a_folder_with_files_of_others_is_left_alone(lines: Path, tmp_path: Path
     assert made(tmp_path) == ["mine.html"]
 
 
-@given(st.text(max_size=80))
+@given(st.text(max_size=80) | st.sampled_from(SCRIPTS))
 def test_a_slug_has_the_words_of_a_search_within_its_limits(text: str) -> None:
     whole = "-".join(spoken([text])[0].split())
     slug = pages.slug(text)
     assert slug == (whole or "_") or (whole.startswith(slug) and (len(whole) > 60 or len(whole.encode()) > 180))
     assert len(slug) <= 60
     assert len(slug.encode()) <= 180
-
-
-SCRIPTS: Final = ["東京駅前店", "ΑΘΗΝΑ ", "Łódź", "McDonald's", "E.Leclerc", "!!", "a/../b", "ÆØ", "한국 서울"]
-
-
-@pytest.mark.parametrize("text", SCRIPTS)
-def test_slugs_of_any_script(text: str) -> None:
-    assert pages.slug(text) == ("-".join(spoken([text])[0].split()) or "_")

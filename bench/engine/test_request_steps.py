@@ -159,15 +159,6 @@ STEPS: Final[Mapping[str, Callable[[Pipeline, Loopback], Prepare]]] = {
     "**the whole request**, same header fields": _whole_again,
     "**the whole request**, other header fields": _whole,
 }
-# All steps are measured with so many stores, those that depend on the number with others, too.
-ALL_STEPS: Final = 100_000
-SIZED: Final = (
-    "parse parameters",
-    "select (cold)",
-    "sort",
-    "select (cached), sort and slice, or find the company",
-    "envelope and links",
-)
 _SENDING: Final = ("write", "**the whole request**, same header fields", "**the whole request**, other header fields")
 
 

@@ -12,6 +12,7 @@ from bench.report import ROOT, Surroundings, table
 
 _MIB: Final = 1 << 20
 PLAN_PAGE: Final = ROOT / "docs" / "fleet.md"
+_UNREPEATED: Final = "-unrepeated"
 _RATE: Final = 100_000
 # So that half of the machines may fail.
 _USED: Final = 0.5
@@ -92,26 +93,32 @@ def _floors(report: Report) -> str:
     titles = {shape.slug: shape.title for shape in report.shapes}
     rows = []
     for slug in dict.fromkeys(each.shape for each in report.floors):
-        ours = [costs.get((of, "bare"), (nan, nan))[0] for of in (slug, f"{slug}-unrepeated")]
+        ours = [costs.get((of, "bare"), (nan, nan))[0] for of in (slug, slug + _UNREPEATED)]
         rows.append((titles[slug], *(f"{cost:,.1f}" for cost in (*ours, *(costs[slug, name][1] for name in names)))))
     return table(("CPU µs of a request", "service, repeated", "service, hardly ever repeated", *names), rows)
 
 
 def _ratios(report: Report) -> str:
-    costs = ("CPU µs", "bare CPU µs", "bare over service", "from", "to", "bound")
-    head = ("shape", "distinct requests", "mean body", *costs, "requests/s", "bare requests/s")
-    shapes = {shape.slug: shape for shape in report.shapes}
+    """Return a table of the costs of each shape, repeated and hardly ever repeated."""
+    costs = ("CPU µs", "bare over service", "bound")
+    shapes, found = {shape.slug: shape for shape in report.shapes}, {each.shape: each for each in report.bare}
     rows = (
         (
-            *(shapes[each.shape].title, f"{shapes[each.shape].requests:,}"),
-            f"{shapes[each.shape].mean_bytes / 1000:,.1f} kB",
-            *(f"{cost:,.1f}" for cost in each.medians("cpu_microseconds")),
-            *(*each.cpu_ratio.cells(), f"{each.bound or '-'}{_missed(each)}"),
-            *(f"{rate:,.0f}" for rate in each.medians("requests_per_second")),
+            *(shapes[slug].title, f"{shapes[slug].mean_bytes / 1000:,.1f}"),
+            *(*_costs(each), *_costs(found.get(f"{slug}{_UNREPEATED}"))),
         )
-        for each in report.bare
+        for slug, each in found.items()
+        if not slug.endswith(_UNREPEATED)
     )
-    return table(head, rows)
+    return table(("repeated", "body, kB", *costs, "hardly ever repeated: CPU µs", *costs[1:]), rows)
+
+
+def _costs(found: Comparison | None) -> Sequence[str]:
+    if found is None:
+        return ("-",) * 3
+    ratio, (ours, _) = found.cpu_ratio, found.medians("cpu_microseconds")
+    spread = f"**{ratio.median:.2f}**, {ratio.lowest:.2f} to {ratio.highest:.2f}"
+    return f"{ours:,.1f}", spread, f"{found.bound or '-'}{_missed(found)}"
 
 
 def _peers(report: Report) -> str:

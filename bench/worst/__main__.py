@@ -25,7 +25,7 @@ _SIZES: Final = (1_000_000, 4_000_000)
 # Other load on the machine only adds time: the slowest run this often again, interleaved, and the minimum counts.
 _PASSES: Final = 4
 _REPEATED: Final = 400
-_SHOWN: Final = 5
+_SHOWN: Final = 3
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
 _WIDEST: Final = 64
 _NAMED: Final = 12

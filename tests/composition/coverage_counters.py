@@ -1,10 +1,10 @@
-"""How often a session covered each kind of request and reply: what never occurred was not tested."""
+"""What a session covered: what never occurred was not tested; and how many requests of the low-rate key it accepted."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tests.composition.configurations import LOW_RATE_KEY, REVOKED_KEY, WEBSITES
+from tests.composition.configurations import BURST, LOW_RATE_KEY, REVOKED_KEY, WEBSITES
 from tests.composition.questions import OPEN_AT
 from tests.composition.request import HTTP_1_0, Request, Sent
 from tests.composition.target import PathKind
@@ -133,3 +133,25 @@ def _formats(request: Request, reply: Reply) -> Iterator[str]:
         yield f"embedded in {reply.coding}"
     if request.method == "GET" and reply.status == 200 and b"numberMatched" in reply.plain[:99]:
         yield f"page of GeoJSON in {reply.coding}"
+
+
+class RateBudget:
+    """Counts requests of the low-rate key: at least one worker's share, at most the burst."""
+
+    def __init__(self, workers: int) -> None:
+        self._least = BURST // workers
+        self._accepted = self._rejected = 0
+
+    def note(self, sent: Sent, reply: Reply) -> None:
+        """Count a reply. Raises `AssertionError` if too many requests were accepted."""
+        request = sent.request
+        limited = request.target.kind is PathKind.RESOURCE and request.method in ("GET", "HEAD")
+        if limited and request.key == LOW_RATE_KEY:
+            self._rejected += reply.status == 429
+            self._accepted += reply.status != 429
+            assert self._accepted <= BURST, f"rate: {self._accepted} requests are accepted of {BURST}; {sent}"
+
+    def check(self) -> None:
+        """Raise `AssertionError` if requests were rejected too early."""
+        enough = not self._rejected or self._accepted >= self._least
+        assert enough, f"rate: requests are rejected after {self._accepted}, {self._least} are allowed"

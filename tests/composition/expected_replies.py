@@ -12,11 +12,11 @@ import msgspec
 import orjson
 
 from service.web.endpoints.documents import served
-from tests.composition.conditions import decide
 from tests.composition.configurations import FILED, PLAIN_KEY, PUBLIC_RESOURCES, WEBSITES, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import (
     GEO_JSON,
+    HELP,
     JSON,
     MEDIA_TYPES,
     NO_CONTENT,
@@ -24,17 +24,18 @@ from tests.composition.expected import (
     OF_FILES,
     SOME,
     Expected,
+    base,
+    decide,
     error,
+    links,
 )
 from tests.composition.ledger import Ledger, Variant
-from tests.composition.links import HELP, base, links
 from tests.composition.questions import OPEN_AT, RESOURCES
 from tests.composition.random_requests import ACCEPTS, BROWSER, OF_GEO_JSON, PREFERENCES
 from tests.composition.request import HTTP_1_1, Request, Sent
 from tests.composition.target import PathKind
 from tests.declared_attributes import PREFIX
-from tests.fastapi_model.ignored import ignored
-from tests.fastapi_model.raw_client import RawAnswer
+from tests.fastapi_model.raw_client import RawAnswer, ignored
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})

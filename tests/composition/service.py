@@ -10,11 +10,9 @@ import msgspec
 
 from tests.composition.checker import Checker
 from tests.composition.configurations import Configuration
-from tests.composition.coverage_counters import CoverageCounters
+from tests.composition.coverage_counters import CoverageCounters, RateBudget
 from tests.composition.editions import Described, Edition
-from tests.composition.pipeline import Pipeline
-from tests.composition.rate_budget import RateBudget
-from tests.composition.request import Sent
+from tests.composition.request import Pipeline, Sent
 from tests.declared_attributes import PREFIX
 from tests.program import Running
 from tests.run.generations import swap_link

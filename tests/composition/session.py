@@ -18,11 +18,10 @@ from tests.composition.checker import Checker
 from tests.composition.configurations import KEY, PLAIN_KEY, SERVICES, write_keys
 from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.editions import Edition, write_editions
-from tests.composition.pipeline import Pipeline
 from tests.composition.questions import RECORDS, Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.random_requests import Context, random_request
-from tests.composition.request import HTTP_1_0, HTTP_1_1, Request, Sent
+from tests.composition.request import HTTP_1_0, HTTP_1_1, Pipeline, Request, Sent
 from tests.composition.service import Service
 from tests.composition.target import PathKind, Target
 from tests.program import eventually, serving

@@ -17,9 +17,8 @@ from tests.baking.random_datasets import RandomDataset
 from tests.declared_attributes import PREFIX, json_value, nested, with_fields
 from tests.engine import oracle, places_oracle
 from tests.engine.oracle import Collection, Pairs, Record
-from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.questions import NO_QUESTION, PLACES, Question, question_of, strict, wanted
-from tests.fastapi_model.raw_client import STRICT
+from tests.fastapi_model.raw_client import STRICT, ignored
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields
 from tests.loading.oracle import answered_date
 

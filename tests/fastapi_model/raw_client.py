@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import MutableMapping
+from collections.abc import Container, Iterable, MutableMapping
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from service.model.operation import IGNORED_HEADER, KEY_HEADER
@@ -93,3 +94,17 @@ async def send_to_model(
     start, *rest = sent
     ignored = dict(start["headers"]).get(IGNORED_HEADER.lower().encode(), b"")
     return RawAnswer(start["status"], b"".join(message.get("body", b"") for message in rest), ignored)
+
+
+_UNESCAPED: Final = f"{ascii_letters}{digits}!#$&'*+-.^_`|~"
+
+
+def ignored(names: Iterable[str], known: Container[str]) -> str:
+    """Return the value of the field of a request with some names of parameters, the empty text if it has none."""
+    listed = ""
+    for name in dict.fromkeys(names):
+        escaped = "".join(chr(byte) if chr(byte) in _UNESCAPED else f"%{byte:02X}" for byte in name.encode())
+        longer = f"{listed}, {escaped}" if listed else escaped
+        if escaped and name not in known and len(longer) <= 256 and longer.count(",") < 8:
+            listed = longer
+    return listed

@@ -6,8 +6,9 @@ The errors that a reader promises are caught, and what must hold of what it read
 import json
 import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import date
 from itertools import pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,15 +21,17 @@ from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
 from service.model.coordinates import parse_box, parse_point
 from service.model.errors import UnprocessableContent
+from service.model.hours import DAYS
 from service.model.kinds import NUMBER_PATTERN, POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words_of_lines
-from service.reading.batch import Batch
+from service.reading.batch import Batch, Cell
 from service.reading.columns.field_names import COORDINATES
 from service.reading.diagnostics import FileError
 from service.reading.files.container import ZipArchive
 from service.reading.files.file_names import parse_manifest
+from service.reading.files.places_file import PlaceList, read_places
 from service.reading.files.records import open_file
 from service.reading.formats import package
 from service.reading.formats.arrow import ArrowFile
@@ -39,6 +42,7 @@ from service.reading.formats.geometry import locate
 from service.reading.formats.json_file import open_json_lines
 from service.reading.formats.parquet_file import ColumnRequest
 from service.reading.formats.table_file import TableOptions
+from service.reading.hours.reader import HoursReader
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
@@ -46,10 +50,10 @@ from service.reading.mapping.points import POINTS, coordinate, propose_notation
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
+from service.spool import Spools
 from tests.engine import oracle
 from tests.engine.search_oracle import indexed, tokens
 from tests.fuzz.seeds import baked
-from tests.fuzz.unchecked_readers import hours, place_list
 from tests.loading.data_files import read_batches
 
 STYLES = (
@@ -260,16 +264,32 @@ def read_no_value(given: bytes) -> None:
     assert without(lines, set(texts)) == [None] * len(lines)
 
 
+def _hours(given: bytes) -> Sequence[Cell]:
+    """Return a text, or cells of days between NUL, as opening hours are served, or `Invalid`."""
+    cells = given.decode("utf-8", "replace").split("\0")
+    source = cells[0] if len(cells) == 1 else tuple([*cells, *[""] * len(DAYS)][: len(DAYS)])
+    reader = HoursReader(holidays=(date(2026, 12, 25),), as_of=date(2026, 11, 26), is_null_if_invalid=False)
+    return reader.column([source], [None], ["UTC"], [None])
+
+
 def read_hours(given: bytes) -> None:
     """Read a text, or cells of days, as opening hours, which stay the same when what is served is read."""
-    for cell in hours(given):
+    for cell in _hours(given):
         if isinstance(cell, str):
-            assert list(hours(cell.encode())) == [cell]
+            assert list(_hours(cell.encode())) == [cell]
+
+
+def _place_list(given: bytes) -> PlaceList | None:
+    """Return the places of a list, None if it is refused."""
+    with TemporaryDirectory() as folder, suppress(FileError):
+        (file := Path(folder) / "places.csv").write_bytes(given)
+        return read_places(str(file), Spools(file.parent))
+    return None
 
 
 def read_place_list(given: bytes) -> None:
     """Read an operator's list of places: each has a name and a point, and errors are in the order of their lines."""
-    if (found := place_list(given)) is not None:
+    if (found := _place_list(given)) is not None:
         lines = [each.line or 0 for each in found.errors]
         assert lines == sorted(lines)
         assert all(address.city if is_city else address.postal_code for is_city, address in found.places)
@@ -329,7 +349,7 @@ def read_point(given: bytes) -> None:
         assert found is None or NUMBER_PATTERN.fullmatch(found)
 
 
-def read_places(given: bytes) -> None:
+def read_coordinates(given: bytes) -> None:
     """Read a text as a point, a box and a radius; what is read is written as it can be read again."""
     text = given.decode("utf-8", "replace")
     with suppress(ValueError):

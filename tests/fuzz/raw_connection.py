@@ -96,13 +96,8 @@ REQUESTS: Final[Mapping[str, Alphabet]] = {
     "request line": Alphabet(
         (*characters(b"/%?#@:[].a "), b"xn--a", b"\xcc\x81"),
         (
-            b"GET /",
-            b"GET ",
-            b"GET http://xn--",
-            b"GET /stores?city=",
-            b"GET /stores?%6bey=sd_pub_&key",
-            b"BREW /",
-            b"B",
+            *(b"GET /", b"GET ", b"GET http://xn--", b"GET /stores?city=", b"GET /stores?%6bey=sd_pub_&key"),
+            *(b"BREW /", b"B"),
         ),
         (b" HTTP/1.1\r\nHost: t\r\n\r\n",),
         MAX_FIELD_BYTES,

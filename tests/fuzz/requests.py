@@ -161,6 +161,11 @@ def read_heads(given: bytes) -> None:
     assert _heads(given, step=1) == _heads(given, step=max(1, len(given)))
 
 
+def read_heads_at_once(given: bytes) -> None:
+    """Read the heads of requests: beyond a limit, byte by byte, a request is rejected earlier."""
+    _heads(given, step=max(1, len(given)))
+
+
 def _heads(given: bytes, *, step: int) -> list[object]:
     reader, received, found = HeadReader(), bytearray(), list[object]()
     for start in range(0, len(given), step):

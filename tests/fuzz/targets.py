@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from tests.fuzz import alphabets, data, requests, seeds, unchecked_readers as unchecked
+from tests.fuzz import alphabets, data, requests, seeds
 from tests.fuzz.input_shapes import Alphabet
 
 
@@ -24,9 +24,9 @@ class Target(msgspec.Struct, frozen=True):
 
 
 TARGETS: Final = {
-    "heads": Target(requests.read_heads, seeds.HEADS, alphabets.HEADS, 4_096, unchecked.read_heads),
-    "chunks": Target(requests.read_chunks, seeds.CHUNKS, alphabets.CHUNKS, unchecked=unchecked.skip_chunks),
-    "query": Target(requests.read_query, seeds.QUERIES, alphabets.QUERY, unchecked=unchecked.read_query),
+    "heads": Target(requests.read_heads, seeds.HEADS, alphabets.HEADS, 4_096, requests.read_heads_at_once),
+    "chunks": Target(requests.read_chunks, seeds.CHUNKS, alphabets.CHUNKS),
+    "query": Target(requests.read_query, seeds.QUERIES, alphabets.QUERY),
     "path": Target(requests.read_path, (b"companies/a%2Fb", b"stores/", b"/evil.example//"), alphabets.PATH),
     "fields": Target(requests.read_fields, seeds.FIELDS, alphabets.FIELDS, 1_200),
     "tracing": Target(requests.read_tracing, seeds.TRACES, alphabets.TRACES),
@@ -36,38 +36,20 @@ TARGETS: Final = {
     "keys": Target(requests.read_key_file, seeds.key_files(), alphabets.KEY_FILES, 4_096),
     "forwarding": Target(requests.read_forwarded, seeds.FORWARDED, alphabets.FORWARDED, 1_024),
     "values": Target(
-        data.read_values,
-        (*seeds.VALUES_OF_KINDS, b"\n".join(seeds.VALUES_OF_KINDS)),
-        alphabets.VALUES,
-        1_024,
-        unchecked.match_value,
+        data.read_values, (*seeds.VALUES_OF_KINDS, b"\n".join(seeds.VALUES_OF_KINDS)), alphabets.VALUES, 1_024
     ),
-    "places": Target(data.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
-    "place list": Target(
-        data.read_place_list, seeds.PLACE_LISTS, alphabets.PLACE_LISTS, 1_024, unchecked.read_place_list
-    ),
-    "point": Target(data.read_point, seeds.POINTS, alphabets.POINTS, unchecked=unchecked.take_point),
-    "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
-    "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, unchecked.load_stores("csv")),
-    "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, unchecked.open_csv_text),
-    "proposal": Target(
-        data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096, unchecked.propose
-    ),
-    "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, unchecked.load_stores("json")),
-    "jsonl": Target(
-        data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, unchecked.load_stores("jsonl")
-    ),
-    "geojson": Target(
-        data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096, unchecked.load_stores("geojson")
-    ),
+    "places": Target(data.read_coordinates, seeds.PLACES, alphabets.PLACES, 80),
+    "place list": Target(data.read_place_list, seeds.PLACE_LISTS, alphabets.PLACE_LISTS, 1_024),
+    "point": Target(data.read_point, seeds.POINTS, alphabets.POINTS),
+    "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200),
+    "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096),
+    "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024),
+    "proposal": Target(data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096),
+    "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096),
+    "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096),
+    "geojson": Target(data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096),
     "overpass": Target(data.read_overpass, seeds.overpass_texts(), alphabets.OVERPASS, 4_096),
-    "geojsonl": Target(
-        data.read_geojson_lines,
-        seeds.geojson_lines(),
-        alphabets.GEOJSON_LINES,
-        4_096,
-        unchecked.load_stores("geojsonl"),
-    ),
+    "geojsonl": Target(data.read_geojson_lines, seeds.geojson_lines(), alphabets.GEOJSON_LINES, 4_096),
     "paths": Target(data.read_paths, (*seeds.json_texts(), *seeds.json_lines()), alphabets.PATHS, 4_096),
     "parquet": Target(data.read_parquet, seeds.parquet_files(), alphabets.PARQUET, 8_192),
     "workbook": Target(data.read_workbook_xml, seeds.WORKBOOK_XML, alphabets.WORKBOOK_XML, 4_096),
@@ -77,7 +59,7 @@ TARGETS: Final = {
     "zip": Target(data.read_zip, seeds.archives(), alphabets.ZIP, 4_096),
     "mapping": Target(data.read_mapping, seeds.MAPPINGS, alphabets.MAPPINGS, 1_024),
     "no-value": Target(data.read_no_value, seeds.NO_VALUE, alphabets.NO_VALUE),
-    "hours": Target(data.read_hours, seeds.HOURS, alphabets.HOURS, 1_024, unchecked.read_hours),
+    "hours": Target(data.read_hours, seeds.HOURS, alphabets.HOURS, 1_024),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),
     "baked": Target(data.read_baked_file, (seeds.baked(), seeds.baked()[:5_000]), alphabets.BAKED, 32_768),
     "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 32_768),
