@@ -41,25 +41,16 @@ def test_no_auth_and_keys_from_one_source_are_a_usage_error(keys: tuple[str, ...
 
 
 @KEYS
-def test_an_option_overrides_the_environment(keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    for option, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
-        alone = resolved(*option)
-        name, value = VARIABLES[other]
-        with monkeypatch.context() as environment:
-            environment.setenv(f"STORE_DIRECTORY_{name}", value)
-            assert resolved(*option) == alone != {}
-
-
-@KEYS
-def test_option_and_environment_override_the_settings_file(
+def test_an_option_overrides_the_environment_and_both_override_the_settings_file(
     keys: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "settings.toml"
     for nearer, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
         alone = resolved(*nearer)
         file.write_text(LINES[other])
-        assert resolved("--config", str(file), *nearer) == alone
-        name, value = VARIABLES[nearer]
-        with monkeypatch.context() as environment:
-            environment.setenv(f"STORE_DIRECTORY_{name}", value)
-            assert resolved("--config", str(file)) == alone
+        assert resolved("--config", str(file), *nearer) == alone != {}
+        for set_, options in ((other, nearer), (nearer, ("--config", str(file)))):
+            name, value = VARIABLES[set_]
+            with monkeypatch.context() as environment:
+                environment.setenv(f"STORE_DIRECTORY_{name}", value)
+                assert resolved(*options) == alone

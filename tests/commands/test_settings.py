@@ -30,24 +30,16 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
     ("content", "message"),
     [
         ("port = 'http'", "port (--port): must be a whole number from 0 to 65535, not 'http'"),
-        ("port = 70000", "port (--port): must be a whole number from 0 to 65535, not 70000"),
         ("port = true", "port (--port): must be a whole number from 0 to 65535, not true"),
         ("port = [80]", "port (--port): must be a whole number from 0 to 65535"),
         ("data = 1", "data (--data): must be a non-empty text, not 1"),
         ("no_auth = 'yes'", "no_auth (--no-auth): must be true or false, not 'yes'"),
         ("invalid = 'ignore'", "invalid (--invalid): must be 'refuse' or 'skip', not 'ignore'"),
         ("log-format = 'xml'", "log-format (--log-format): must be 'text' or 'json', not 'xml'"),
-        ("workers = 0", "workers (--workers): must be a whole number from 1 to 1000000000 or 'auto', not 0"),
         ("min-stores = -1", "min-stores (--min-stores): must be a whole number from 0 to 1000000000, not -1"),
-        ("max_shrink = 1.5", "max_shrink (--max-shrink): must be a number from 0 to 1, not 1.5"),
         ("max-skipped = nan", "max-skipped (--max-skipped): must be a number from 0 to 1, not nan"),
-        ("poll = nan", "poll (--poll): must be a number above 0 and up to 31622400, not nan"),
         ("drain = -1", "drain (--drain): must be a number from 0 to 31622400, not -1"),
         ("response_cache = 0.5", "response_cache (--response-cache): must be a whole number from 0 to 1048576, not "),
-        (
-            "max-connections = 0",
-            "max-connections (--max-connections): must be a whole number from 1 to 1000000000, not ",
-        ),
         (f"workers = {10**20}", "workers (--workers): must be a whole number from 1 to 1000000000 or 'auto', not 1"),
         (f"min-stores = 0x{'f' * 5000}", "min-stores (--min-stores): must be a whole number from 0 to 1000000000"),
         (f"port = {'9' * 5000}", "a number is too long, or a value is nested too deeply"),
@@ -87,31 +79,24 @@ def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
     [
         ("prot = 1", "unknown setting prot; did you mean port?"),
         ("api_keys = ['x']", "unknown setting api_keys; did you mean api-key?"),
-        (
-            "config = 'other.toml'",
-            "unknown setting config; known settings: data, mapping, encoding, places, invalid,",
-        ),
+        ("config = 'other.toml'", "unknown setting config; known settings: data, mapping, encoding, places, invalid,"),
         ("[serve]\nport = 1", "unknown table [serve]: settings are top-level keys"),
         ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),
         ("prot = 1\nport = 'x'", "unknown setting prot; did you mean port?\nport (--port): must be a whole number"),
+        *(
+            (content, f"invalid TOML: {message}")
+            for content, message in (
+                ("data = x", 'Invalid value (at line 1, column 8); write texts in quotes, as in host = "127.0.0.1"'),
+                ("port = 1\nport: 2\n", "Expected '=' after a key in a key/value pair (at line 2, column 5)"),
+                ("port = 1\nport = 2", "Cannot overwrite a value"),
+            )
+        ),
     ],
 )
-def test_unknown_keys_are_reported_with_a_suggestion_and_all_errors_of_a_file_together(
+def test_unknown_keys_and_invalid_toml_are_reported_with_a_suggestion_and_all_errors_of_a_file_together(
     tmp_path: Path, content: str, message: str
 ) -> None:
     assert error_of(tmp_path, content).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("data = x", 'Invalid value (at line 1, column 8); write texts in quotes, as in host = "127.0.0.1"'),
-        ("port = 1\nport: 2\n", "Expected '=' after a key in a key/value pair (at line 2, column 5)"),
-        ("port = 1\nport = 2", "Cannot overwrite a value"),
-    ],
-)
-def test_invalid_toml_is_reported_with_its_line(tmp_path: Path, content: str, message: str) -> None:
-    assert error_of(tmp_path, content).startswith(f"invalid TOML: {message}")
 
 
 def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> None:
@@ -124,15 +109,12 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
     [
         ("port", "http", "must be a whole number from 0 to 65535, not 'http'"),
         ("no_auth", "perhaps", "must be true or false, not 'perhaps'"),
-        ("min_stores", f"{10**20}", f"must be a whole number from 0 to 1000000000, not '{10**20}'"),
         ("workers", "all", "must be a whole number from 1 to 1000000000 or 'auto', not 'all'"),
-        ("poll", "soon", "must be a number above 0 and up to 31622400, not 'soon'"),
         ("invalid", "ignore", "must be 'refuse' or 'skip', not 'ignore'"),
         ("admin", "here", "'here' is not HOST:PORT"),
         ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
         ("data", "ftp://user:the-secret@bucket/x", "ftp:// is not supported"),
-        ("encoding", "klingon", "'klingon' is not the name of an encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],
 )

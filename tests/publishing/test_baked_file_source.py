@@ -45,24 +45,22 @@ def rejected(file: Path, to: Path, *, how: str = "copied") -> Rejected:
     return caught.value
 
 
-def test_the_fetched_copy_survives_writes_into_the_file(file: Path, to: Path) -> None:
-    stored = file.read_bytes()
-    assert fetch(file, to) is not None
+def test_an_unchanged_file_is_not_fetched_and_a_replaced_one_is_and_the_copy_survives_writes_into_the_file(
+    file: Path, to: Path
+) -> None:
+    stored, first = file.read_bytes(), fetch(file, to)
+    assert first is not None
     assert to.read_bytes() == stored
     file.write_bytes(b"x" * len(stored))
     load_baked(to)
-
-
-def test_an_unchanged_file_is_not_fetched_and_a_replaced_one_is(file: Path, to: Path) -> None:
-    first = fetch(file, to)
-    assert first is not None
     to.unlink()
-    assert fetch(file, to, first.fingerprint) is None
-    assert not to.exists()
-    put(file.read_bytes(), file)
+    put(stored, file)
     second = fetch(file, to, first.fingerprint)
     assert second is not None
     assert second.fingerprint != first.fingerprint
+    to.unlink()
+    assert fetch(file, to, second.fingerprint) is None
+    assert not to.exists()
 
 
 def test_damaged_files_are_rejected_with_different_fingerprints(file: Path, to: Path) -> None:
@@ -78,21 +76,24 @@ def test_damaged_files_are_rejected_with_different_fingerprints(file: Path, to: 
 
 
 @pytest.mark.parametrize(
-    "content", [b"store_id,company_id\n", b'[{"store_id": "s1"}]', b"PK\x03\x04\x14\x00\x06\x00", b""]
+    ("name", "content"),
+    [
+        *(
+            ("stores", each)
+            for each in (b"store_id,company_id\n", b'[{"store_id": "s1"}]', b"PK\x03\x04\x14\x00\x06\x00", b"")
+        ),
+        ("stores.xls", b"\xd0\xcf"),
+    ],
 )
-def test_another_file_is_rejected_with_what_is_accepted(tmp_path: Path, to: Path, content: bytes) -> None:
-    other = tmp_path / "stores"
+def test_another_file_is_rejected_with_what_is_accepted(tmp_path: Path, to: Path, name: str, content: bytes) -> None:
+    other = tmp_path / name
     other.write_bytes(content)
-    assert str(rejected(other, to)) == (
-        f"{other}: the file is not a baked data set; --data takes a folder with stores and companies, "
-        f"a file of stores ({', '.join(FORMATS)}) or a zip archive, a baked file or the URL of one"
+    accepted = (
+        f"--data takes a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a zip archive, "
+        "a baked file or the URL of one"
     )
-
-
-def test_a_spreadsheet_is_rejected_with_what_to_do(tmp_path: Path, to: Path) -> None:
-    other = tmp_path / "stores.xls"
-    other.write_bytes(b"\xd0\xcf")
-    assert str(rejected(other, to)).endswith("not a baked data set; save it as an Excel workbook (.xlsx)")
+    hint = "save it as an Excel workbook (.xlsx)" if other.suffix else accepted
+    assert str(rejected(other, to)) == f"{other}: the file is not a baked data set; {hint}"
 
 
 def test_a_missing_file_a_folder_a_pipe_and_a_circular_link_are_rejected(file: Path, to: Path) -> None:

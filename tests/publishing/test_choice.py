@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from service.dataset import AS_FOUND, ReadOptions
 from service.publishing.choice import choose_source
 from service.publishing.local_source import BakedFileSource, FolderSource
 from service.publishing.remote_source import RemoteBakedFile, RemoteFolder
@@ -13,10 +12,8 @@ from service.settings import Settings
 from tests.run.generations import Generation
 
 
-def choose(text: str, cache: Path, options: ReadOptions = AS_FOUND) -> Source:
-    return choose_source(
-        text, Settings(mapping=options.mapping, encoding=options.encoding, places=options.places), cache
-    )
+def choose(text: str, cache: Path, **options: str) -> Source:
+    return choose_source(text, Settings(**options), cache)  # type: ignore[arg-type] # of each option a text
 
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
@@ -44,16 +41,16 @@ def test_a_data_file_is_distinguished_from_a_baked_one_by_its_first_bytes_then_b
 def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path: Path) -> None:
     baked = Generation(1).bake(tmp_path)
     for data in (str(baked), "https://origin.example/set.baked"):
-        for options in (ReadOptions(mapping="overture"), ReadOptions(encoding="cp1252")):
+        for options in ({"mapping": "overture"}, {"encoding": "cp1252"}):
             with pytest.raises(ValueError, match="--mapping and --encoding are for data files"):
-                choose(data, tmp_path, options)
+                choose(data, tmp_path, **options)
 
 
 def test_a_list_of_places_is_for_data_files_only(tmp_path: Path) -> None:
     baked = Generation(1).bake(tmp_path)
     for data in (str(baked), "https://origin.example/set.baked", "https://origin.example/folder/"):
         with pytest.raises(ValueError, match="bake it with --places"):
-            choose(data, tmp_path, ReadOptions(places="list.csv"))
+            choose(data, tmp_path, places="list.csv")
 
 
 @pytest.mark.parametrize("scheme", ["ftp", "FTP", "sftp", "file", "git+ssh", "s3a"])
@@ -76,10 +73,10 @@ def test_another_scheme_is_rejected_with_advice_and_without_secrets(tmp_path: Pa
 def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
     tmp_path: Path, path: str, command: str
 ) -> None:
-    for options in (ReadOptions(), ReadOptions(mapping="overture")):
+    for mapping, option in (("", ""), ("overture", " --mapping overture")):
         with pytest.raises(ValueError, match="bake the data first") as caught:
-            choose(f"http://user:hunter2@host{path}", tmp_path, options)
-        assert f", `{command}{options}`, and " in str(caught.value)
+            choose(f"http://user:hunter2@host{path}", tmp_path, mapping=mapping)
+        assert f", `{command}{option}`, and " in str(caught.value)
         assert "hunter2" not in str(caught.value)
 
 
@@ -109,8 +106,7 @@ def test_a_url_that_ends_with_a_slash_or_a_manifest_is_that_of_a_folder(tmp_path
 
 def test_data_files_in_a_folder_at_a_url_are_read_with_options(tmp_path: Path) -> None:
     (tmp_path / "mapping.toml").touch()
-    options = ReadOptions(mapping=str(tmp_path / "mapping.toml"), encoding="cp1252")
-    source = choose("http://host/a/", tmp_path, options)
+    source = choose("http://host/a/", tmp_path, mapping=str(tmp_path / "mapping.toml"), encoding="cp1252")
     first = source.look()
     assert first
     (tmp_path / "mapping.toml").unlink()  # as some editors do before they write it again

@@ -10,7 +10,7 @@ import pytest
 
 from service.background import Progress, silent
 from service.baking.baked_file import load_baked
-from service.dataset import AS_FOUND, InvalidRecords, ReadOptions, Rejected, Safeguards
+from service.dataset import InvalidRecords, Rejected, Safeguards
 from service.loading.dataset import load
 from service.publishing.local_source import FolderSource
 from service.publishing.source import Fetched, Unavailable
@@ -37,16 +37,8 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "fetched.baked"
 
 
-def folder_source(
-    data: Path, options: ReadOptions = AS_FOUND, *, invalid: InvalidRecords = InvalidRecords.REFUSE
-) -> FolderSource:
-    return FolderSource(
-        data, Settings(invalid=invalid, mapping=options.mapping, encoding=options.encoding, places=options.places)
-    )
-
-
 async def fetch(source: FolderSource | Path, to: Path, known: str = "") -> Fetched | None:
-    made = folder_source(source) if isinstance(source, Path) else source
+    made = FolderSource(source, Settings()) if isinstance(source, Path) else source
     async with asyncio.timeout(SECONDS):
         return await made.fetch(to, known=known, check=CHECK, progress=silent)
 
@@ -63,7 +55,7 @@ async def test_the_compiled_data_equals_that_of_the_files_and_an_unchanged_folde
 ) -> None:
     steps: list[str] = []
     progress: Progress = lambda step, *_: steps.append(step)  # noqa: E731 - of one line
-    fetched = await folder_source(folder).fetch(to, known="", check=CHECK, progress=progress)
+    fetched = await FolderSource(folder, Settings()).fetch(to, known="", check=CHECK, progress=progress)
     assert fetched is not None
     expected = load(folder).dataset
     assert expected is not None
@@ -73,6 +65,7 @@ async def test_the_compiled_data_equals_that_of_the_files_and_an_unchanged_folde
     assert await fetch(folder, to, fetched.fingerprint) is None
 
 
+@pytest.mark.usefixtures("_compiled_here")
 async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path, to: Path) -> None:
     (folder / "manifest.json").unlink()
     (folder / "stores.json").write_bytes(orjson.dumps([store("s1"), {"store_id": "s2"}]))
@@ -81,7 +74,7 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     skip = "`--invalid skip` skips invalid records"
     assert caught.value.rejection.hint == f"`store-directory check {folder}` reports every error; {skip}"
     assert not await asyncio.to_thread(to.exists)
-    fetched = await fetch(folder_source(folder, invalid=InvalidRecords.SKIP), to)
+    fetched = await fetch(FolderSource(folder, Settings(invalid=InvalidRecords.SKIP)), to)
     assert fetched is not None
     assert fetched.notes[0] == "skipped 1 invalid record"
     assert fetched.notes[1].startswith("missing: 4 errors, the first: stores.json:1: ")
@@ -146,28 +139,31 @@ async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(fol
     assert (len(dataset.stores), len(dataset.companies)) == (Generation(2).stores, Generation(2).companies)
 
 
+@pytest.mark.usefixtures("_compiled_here")
 async def test_a_target_that_cannot_be_written_makes_the_folder_unavailable(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="the data cannot be compiled: No such file"):
         await fetch(folder, tmp_path / "nowhere" / "fetched.baked")
 
 
+@pytest.mark.usefixtures("_compiled_here")
 async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_assumed(
     tmp_path: Path, to: Path
 ) -> None:
     stores = b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,K\xf6ln,DE\n"
     for name, content in (("filialen.csv", stores), ("data.zip", zipped({"filialen.csv": stores}))):
         put(content, tmp_path / name)
-        fetched = await fetch(folder_source(tmp_path / name, ReadOptions(encoding="windows-1252")), to)
+        fetched = await fetch(FolderSource(tmp_path / name, Settings(encoding="windows-1252")), to)
         assert fetched is not None
         assert fetched.assumed == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
         assert fetched.summary.totals.companies == 1
         assert "Köln".encode() in bytes(load_baked(to).stores.rows[0])
 
 
+@pytest.mark.usefixtures("_compiled_here")
 async def test_a_changed_list_of_places_is_fetched_and_a_wrong_one_rejected(tmp_path: Path, to: Path) -> None:
     data, listed = write_directory(tmp_path / "data", [store("s1")]), tmp_path / "list.csv"
     header = b"name,kind,country,latitude,longitude\n"
-    source, known, seen, versions = folder_source(data, ReadOptions(places=str(listed))), "", "", set()
+    source, known, seen, versions = FolderSource(data, Settings(places=str(listed))), "", "", set()
     for row in (b"Ulm,city,DE,48.4,9.98\n", b"Ulm,city,DE,48.5,9.98\n"):
         put(header + row, listed)
         assert source.look() != seen
@@ -184,13 +180,14 @@ async def test_a_changed_list_of_places_is_fetched_and_a_wrong_one_rejected(tmp_
         await fetch(source, to, known)
 
 
+@pytest.mark.usefixtures("_compiled_here")
 async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it_is(tmp_path: Path, to: Path) -> None:
     data, mapping = tmp_path / "data", tmp_path / "mappings" / "mapping.toml"
     for folder in (data, mapping.parent):
         folder.mkdir()
     put(b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n", data / "stores.csv")
     put(b'[companies]\nfrom = "stores"\n', mapping)
-    source = folder_source(data, ReadOptions(mapping=str(mapping)))
+    source = FolderSource(data, Settings(mapping=str(mapping)))
     seen = source.look()
     fetched = await fetch(source, to)
     assert fetched is not None
@@ -199,5 +196,5 @@ async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it
         put(b"[companies", wrong)
         assert source.look() != seen
         with pytest.raises(Rejected, match=r"mapping\.toml: not valid TOML") as caught:
-            await fetch(folder_source(where, ReadOptions(mapping=options)), to, fetched.fingerprint)
+            await fetch(FolderSource(where, Settings(mapping=options)), to, fetched.fingerprint)
         assert caught.value.rejection.fingerprint != fetched.fingerprint

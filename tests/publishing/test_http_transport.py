@@ -36,7 +36,6 @@ HTML = b"<!DOCTYPE html><title>Log in</title>"
 FILE = bytes(range(256)) * 2000
 PLENTY: Final = ClientTimeout(total=SECONDS)
 IMPATIENT: Final = ClientTimeout(total=SECONDS, sock_read=0.1)
-CHANGED = pytest.mark.parametrize("behaviours", [[], [ignoring_conditions]], ids=["304", "200"])
 
 
 @pytest.fixture
@@ -71,26 +70,22 @@ async def test_a_body_without_a_length_is_received(origin: Origin, send: type, *
     assert await received(over(origin)) == ('"one"', FILE, None, framed)
 
 
-@pytest.mark.parametrize("tag", ['"one"', 'W/"one"', '""', f'"{"x" * 100}"'])
-@CHANGED
-async def test_an_unchanged_file_is_not_received(origin: Origin, tag: str, behaviours: list[Behaviour]) -> None:
-    origin.hold(FILE, tag)
-    assert await received(over(origin)) == (tag, FILE, len(FILE), True)
-    origin.will(*behaviours)
-    assert await received(over(origin), tag) is None
-    assert origin.requests[-1]["If-None-Match"] == tag
-
-
-@CHANGED
-async def test_without_an_entity_tag_last_modified_is_the_fingerprint(
-    origin: Origin, behaviours: list[Behaviour]
+@pytest.mark.parametrize(
+    ("tag", "known", "field"),
+    [
+        *((each, each, "If-None-Match") for each in ('"one"', 'W/"one"', '""', f'"{"x" * 100}"')),
+        (None, f"last-modified: {LAST_MODIFIED}", "If-Modified-Since"),
+    ],
+)
+@pytest.mark.parametrize("behaviours", [[], [ignoring_conditions]], ids=["304", "200"])
+async def test_an_unchanged_file_is_not_received_and_its_fingerprint_is_the_entity_tag_or_last_modified(
+    origin: Origin, tag: str | None, known: str, field: str, behaviours: list[Behaviour]
 ) -> None:
-    origin.tag, origin.modified = None, LAST_MODIFIED
-    known = f"last-modified: {LAST_MODIFIED}"
+    origin.tag, origin.modified = tag, LAST_MODIFIED
     assert await received(over(origin)) == (known, FILE, len(FILE), True)
     origin.will(*behaviours)
     assert await received(over(origin), known) is None
-    assert origin.requests[-1]["If-Modified-Since"] == LAST_MODIFIED
+    assert origin.requests[-1][field] == known.removeprefix("last-modified: ")
 
 
 @pytest.mark.parametrize("tag", [None, "bare", '"é"', f'"{"x" * 101}"'])
@@ -111,29 +106,29 @@ async def test_a_redirect_is_followed(origin: Origin) -> None:
     assert origin.requests[-1][""] == "GET /elsewhere HTTP/1.1"
 
 
-async def test_a_body_that_breaks_off_is_distinguished(origin: Origin) -> None:
-    origin.will(cut(100_000))
-    with pytest.raises(CutOff, match=r"^the response was cut off$"):
-        await received(over(origin))
-
-
 @pytest.mark.parametrize(
-    "limit",
-    [ClientTimeout(total=3 * SECONDS, sock_read=SECONDS), ClientTimeout(total=SECONDS)],
-    ids=["idle", "total"],
+    ("answer", "limit", "message"),
+    [
+        (cut(100_000), PLENTY, "the response was cut off"),
+        (stall(100_000), ClientTimeout(total=3 * SECONDS, sock_read=SECONDS), "timed out"),
+        (stall(100_000), PLENTY, "timed out"),
+    ],
+    ids=["cut", "idle", "total"],
 )
-async def test_a_body_that_stalls_is_distinguished(origin: Origin, limit: ClientTimeout) -> None:
+async def test_a_body_that_breaks_off_or_stalls_is_distinguished(
+    origin: Origin, answer: Behaviour, limit: ClientTimeout, message: str
+) -> None:
     async def receive() -> None:
         length = 0
         async with over(origin, limit).get("") as remote:
             assert remote is not None
             while piece := await remote.read():
                 length += len(piece)
-                if length == 100_000:
+                if length == 100_000 and message == "timed out":
                     advance(2 * SECONDS)
 
-    origin.will(stall(100_000))
-    with pytest.raises(CutOff, match=r"^timed out$"):
+    origin.will(answer)
+    with pytest.raises(CutOff, match=f"^{message}$"):
         await receive()
 
 

@@ -54,36 +54,20 @@ def few(tmp_path: Path) -> bytes:
     return baked_file(folder, tmp_path / "few.baked").read_bytes()
 
 
-async def test_the_last_good_copy_is_fetched_at_a_start_without_the_origin(
-    remote: FakeTransport, tmp_path: Path, one: bytes
-) -> None:
-    fetcher = await warm(remote, tmp_path)
-    remote.will(failing(Unavailable("cannot connect")))
-    assert await fetcher.fetched() == ('"one"', one)
-    assert await fetcher.unavailable('"one"') == "cannot connect"
-
-
-async def test_the_first_fetch_returns_the_copy_without_a_request_and_the_next_one_asks_the_origin(
+async def test_the_first_fetch_of_a_process_that_knows_nothing_returns_the_copy_and_the_next_one_asks_the_origin(
     remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
     fetcher = await warm(remote, tmp_path)
     assert await fetcher.fetched() == ('"one"', one)
     assert remote.asked == []
     assert await fetcher.fetch('"one"') is None
+    remote.will(failing(Unavailable("cannot connect")))
+    assert await fetcher.unavailable('"one"') == "cannot connect"
     remote.hold(other, '"two"')
-    assert await fetcher.fetched('"one"') == ('"two"', other)
-    assert remote.asked == ['"one"', '"one"']
-
-
-async def test_the_copy_is_fetched_once_per_process_and_only_if_nothing_is_known(
-    remote: FakeTransport, tmp_path: Path
-) -> None:
-    fetcher = await warm(remote, tmp_path)
-    await fetcher.fetch()
-    await fetcher.fetch()
-    assert len(remote.asked) == 1
+    assert await fetcher.fetched() == ('"two"', other)
+    assert remote.asked == ['"one"', '"one"', ""]
     await Fetcher(remote, tmp_path).fetch('"none"')
-    assert len(remote.asked) == 2
+    assert remote.asked[3:] == ['"none"']
 
 
 async def test_data_that_fails_the_check_does_not_replace_the_copy(
@@ -94,7 +78,9 @@ async def test_data_that_fails_the_check_does_not_replace_the_copy(
     with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
         await demanding(remote, tmp_path).fetch('"one"')
     assert caught.value.rejection.fingerprint == '"few"'
+    before = copy_of(tmp_path / "cache").stat()
     assert await demanding(remote, tmp_path).fetch('"few"') is None
+    assert copy_of(tmp_path / "cache").stat() == before  # what is confirmed is another file
     assert await demanding(remote, tmp_path).fetched() == ('"one"', one)
 
 
@@ -116,40 +102,28 @@ async def test_a_copy_that_fails_the_check_is_kept_and_the_origin_asked(
 
 
 async def test_the_copy_has_the_time_of_its_last_confirmation(remote: FakeTransport, tmp_path: Path) -> None:
-    moments = [datetime.now(UTC)]
-    fetcher = await warm(remote, tmp_path)
-    fetched = await fetcher.fetch()
+    fetched, moment = await Fetcher(remote, tmp_path).fetch(), datetime.now(UTC)
+    assert fetched is not None
+    assert fetched.confirmed_at is None  # of the origin itself
     for _ in range(2):
+        assert await Fetcher(remote, tmp_path).fetch('"one"') is None
+        fetched = await Fetcher(remote, tmp_path).fetch()
         assert fetched is not None
         assert fetched.confirmed_at is not None
-        assert moments[-1] <= fetched.confirmed_at <= datetime.now(UTC)
-        moments.append(datetime.now(UTC))
-        assert await fetcher.fetch('"one"') is None
-        fetched = await Fetcher(remote, tmp_path).fetch()
+        assert moment <= fetched.confirmed_at <= (moment := datetime.now(UTC))
 
 
-async def test_a_fetch_from_the_origin_has_no_time_of_confirmation(remote: FakeTransport, tmp_path: Path) -> None:
-    fetched = await Fetcher(remote, tmp_path).fetch()
-    assert fetched is not None
-    assert fetched.confirmed_at is None
-
-
-async def test_each_url_has_one_private_copy(
+async def test_each_url_has_one_private_copy_which_is_linked(
     remote: FakeTransport, tmp_path: Path, editions: tuple[bytes, bytes]
 ) -> None:
     remote.usual = alternating(*editions)
     fetcher = Fetcher(remote, tmp_path)
     for _ in range(5):
         _, fetched = await fetcher.fetched()
-    assert copy_of(fetcher.cache).read_bytes() == fetched
-    modes = [path.stat().st_mode & 0o777 for path in (fetcher.cache, copy_of(fetcher.cache))]
-    assert modes == [0o700, 0o600]
-
-
-async def test_the_copy_is_hard_linked(remote: FakeTransport, tmp_path: Path) -> None:
-    fetcher = await warm(remote, tmp_path)
-    await fetcher.fetch()
-    assert fetcher.to.samefile(copy_of(fetcher.cache))
+    copy = copy_of(fetcher.cache)
+    assert copy.read_bytes() == fetched
+    assert [path.stat().st_mode & 0o777 for path in (fetcher.cache, copy)] == [0o700, 0o600]
+    assert fetcher.to.samefile(copy)
 
 
 @pytest.fixture
@@ -241,13 +215,6 @@ async def test_a_target_that_cannot_be_written_keeps_the_copy(
     assert await fetcher.unavailable() == "No such file or directory"
     assert await Fetcher(remote, tmp_path).fetched() == ('"one"', one)
     assert len(remote.asked) == 0
-
-
-async def test_a_confirmation_of_another_fingerprint_changes_nothing(remote: FakeTransport, tmp_path: Path) -> None:
-    fetcher = await warm(remote, tmp_path)
-    before = copy_of(fetcher.cache).stat()
-    LastGoodCopy(fetcher.cache, URL, name=URL).confirm('"none"', datetime.now(UTC))
-    assert copy_of(fetcher.cache).stat() == before
 
 
 # Write errors

@@ -15,38 +15,16 @@ from tests.publishing.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 pytestmark = pytest.mark.process
 
 
-def editions(kind: str, folder: Path) -> tuple[Mapping[str, bytes], ...]:
-    """Return two data sets, each as the objects that it has."""
-    return tuple(
-        {f"a b/{name}": content for name, content in (baked(each, folder) if kind == "file" else each.files()).items()}
-        for each in (FIRST, SECOND)
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "key", "options"),
-    [("file", f"a b/{BAKED}", ("--workers", "2")), ("folder", "a b/", ())],
-)
-def test_data_in_a_bucket_is_served_and_followed(
-    server: S3Server, tmp_path: Path, kind: str, key: str, options: tuple[str, ...]
-) -> None:
-    url = f"s3://{BUCKET}/{key}"
-    log = follow(url, server.objects.update, editions(kind, tmp_path / "made"), tmp_path / "work", *options)
-    assert [secret for secret in (ACCESS_KEY, SECRET_KEY) if secret in log] == []
-    assert "Traceback" not in log
-    assert "panicked" not in log
-
-
-def test_the_last_good_copy_is_served_while_the_store_is_down(
+def test_a_file_in_a_bucket_is_served_and_followed_and_its_last_good_copy_served_while_the_store_is_down(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.objects.update(FIRST.files())
-    arguments = ("--data", f"s3://{BUCKET}", "--cache", tmp_path, "--no-auth")
-    with serving(*arguments) as service:
-        assert served(service) == FIRST.name
+    first, second = ({f"a b/{BAKED}": baked(each, tmp_path / "made")[BAKED]} for each in (FIRST, SECOND))
+    url, work = f"s3://{BUCKET}/a b/{BAKED}", tmp_path / "work"
+    log = follow(url, server.objects.update, (first, second), work, "--workers", "2")
+    assert not [secret for secret in (ACCESS_KEY, SECRET_KEY, "Traceback", "panicked") if secret in log]
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    with serving(*arguments) as service:
-        assert served(service) == FIRST.name
+    with serving("--data", url, "--cache", work / "cache", "--no-auth") as service:
+        assert served(service) == SECOND.name
         assert service.ready()["status"] == "ready"
 
 

@@ -20,6 +20,8 @@ from tests.publishing.fetching import Fetcher
 from tests.run.generations import COMPANIES, MANIFEST, STORES, Generation
 from tests.sampling.test_sample import small_disk
 
+pytestmark = pytest.mark.usefixtures("_compiled_here")
+
 URL = "https://user:hush@origin.example/data/?token=hush"
 NAME = "https://origin.example/data/"
 FIRST, SECOND = Generation(1), Generation(2)
@@ -76,7 +78,6 @@ def asked(folder: FakeTransport, name: str) -> int:
     return len(folder.files[name].asked)
 
 
-@pytest.mark.process
 async def test_what_the_manifest_lists_is_compiled_and_followed(fetcher: FolderFetcher, folder: FakeTransport) -> None:
     folder.files["other.toml"] = FakeTransport(b"not listed")
     known, name = await fetcher.names()
@@ -100,7 +101,6 @@ async def test_what_the_manifest_lists_is_compiled_and_followed(fetcher: FolderF
     assert asked(folder, STORES) == 2
 
 
-@pytest.mark.process
 async def test_a_start_serves_the_last_good_copy_and_compiles_nothing_that_did_not_change(
     fetcher: FolderFetcher, folder: FakeTransport, tmp_path: Path
 ) -> None:
@@ -117,7 +117,6 @@ async def test_a_start_serves_the_last_good_copy_and_compiles_nothing_that_did_n
     assert (await otherwise.names(known))[0] != known
 
 
-@pytest.mark.process
 async def test_a_mapping_on_this_machine_is_used_and_its_change_followed(tmp_path: Path) -> None:
     mapping = tmp_path / "mapping.toml"
     mapping.write_text('[stores.fields]\nname = { constant = "mapped" }\n')
@@ -132,7 +131,6 @@ async def test_a_mapping_on_this_machine_is_used_and_its_change_followed(tmp_pat
         await fetcher.fetch(known)
 
 
-@pytest.mark.process
 async def test_invalid_records_are_rejected_until_the_manifest_changes(
     fetcher: FolderFetcher, folder: FakeTransport
 ) -> None:
@@ -178,7 +176,6 @@ async def test_a_file_that_is_not_as_listed_is_fetched_again_and_never_compiled(
     assert not fetcher.to.exists()
 
 
-@pytest.mark.process
 async def test_files_that_are_replaced_before_or_after_their_manifest_are_fetched_once_they_match(
     fetcher: FolderFetcher, folder: FakeTransport
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 from service.background import silent
 from service.dataset import Rejected
 from service.publishing.remote_source import RemoteBakedFile
-from service.publishing.source import Source, Unavailable
 from service.publishing.transport import RemoteFile, receive_whole
 from tests.baking.random_datasets import small_file
 from tests.program import SECONDS
@@ -22,7 +21,6 @@ from tests.publishing.fake_transport import (
     claiming,
     cut,
     endless,
-    failing,
     honest,
     unframed,
 )
@@ -44,21 +42,14 @@ def header_of_length(length: int) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-async def test_the_file_is_fetched_byte_for_byte(fetcher: Fetcher, one: bytes) -> None:
-    source: Source = fetcher.source
-    assert source.look() == ""
+async def test_the_file_is_fetched_byte_for_byte_with_its_progress_and_not_again_while_it_is_unchanged(
+    fetcher: Fetcher, one: bytes
+) -> None:
+    assert fetcher.source.look() == ""
     assert await fetcher.fetched() == ('"one"', one)
     assert fetcher.to.stat().st_mode & 0o777 == 0o600
-
-
-async def test_the_progress_ends_with_the_whole_file(fetcher: Fetcher, one: bytes) -> None:
-    await fetcher.fetch()
     assert fetcher.steps[-1] == (f"Fetching {URL}", len(one), len(one))
     assert [done for _, done, _ in fetcher.steps] == sorted({done for _, done, _ in fetcher.steps})
-
-
-async def test_an_unchanged_file_is_not_fetched_again(fetcher: Fetcher, one: bytes) -> None:
-    assert await fetcher.fetched() == ('"one"', one)
     assert await fetcher.fetch('"one"') is None
     assert fetcher.remote.asked == ["", '"one"']
     assert not fetcher.to.exists()
@@ -78,17 +69,14 @@ async def test_without_validators_the_digest_is_the_fingerprint(fetcher: Fetcher
 
 
 @pytest.mark.parametrize("tag", ['"one"', ""])
-async def test_a_download_that_breaks_off_starts_again(fetcher: Fetcher, one: bytes, tag: str) -> None:
+async def test_a_download_that_breaks_off_starts_again_and_fails_after_three_attempts(
+    fetcher: Fetcher, one: bytes, tag: str
+) -> None:
     fetcher.remote.hold(one, tag)
-    fetcher.remote.will(cut(100_000), cut(200_000))
+    fetcher.remote.will(cut(100_000), cut(200_000), honest, *[cut(100_000)] * 20)
     assert (await fetcher.fetched())[1] == one
-    assert len(fetcher.remote.asked) == 3
-
-
-async def test_a_download_that_always_breaks_off_fails_after_three_attempts(fetcher: Fetcher) -> None:
-    fetcher.remote.will(*[cut(100_000)] * 20)
     assert await fetcher.unavailable() == "the response was cut off"
-    assert len(fetcher.remote.asked) == 3
+    assert len(fetcher.remote.asked) == 6
 
 
 async def test_nothing_remains_of_a_longer_file_that_was_received_before(fetcher: Fetcher, tmp_path: Path) -> None:
@@ -119,11 +107,6 @@ async def test_attempts_are_delayed(remote: FakeTransport, tmp_path: Path) -> No
 # Invalid and damaged files
 
 
-async def test_a_log_in_page_is_rejected_by_its_first_bytes(fetcher: Fetcher) -> None:
-    fetcher.remote.will(endless(HTML))
-    assert await fetcher.rejected() == ("the file is not a baked data set", '"one"')
-
-
 @pytest.mark.parametrize("content", [b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64])
 @pytest.mark.parametrize("send", [chunked, unframed], ids=["chunked", "unframed"])
 async def test_a_body_that_is_not_a_baked_file_is_rejected(
@@ -135,8 +118,11 @@ async def test_a_body_that_is_not_a_baked_file_is_rejected(
     assert fingerprint == '"one"'
 
 
-async def test_an_endless_body_is_rejected_at_the_end_of_the_file(fetcher: Fetcher, one: bytes) -> None:
-    fetcher.remote.will(endless(one))
+async def test_an_endless_body_is_rejected_by_its_first_bytes_or_at_the_end_of_the_file(
+    fetcher: Fetcher, one: bytes
+) -> None:
+    fetcher.remote.will(endless(HTML), endless(one))
+    assert await fetcher.rejected() == ("the file is not a baked data set", '"one"')
     why, _ = await fetcher.rejected()
     assert why.startswith(f"the file has {len(one):,} bytes by its header, but more are sent")
     assert fetcher.to.stat().st_size <= len(one)
@@ -178,31 +164,20 @@ async def test_a_file_damaged_in_transit_is_fetched_again(fetcher: Fetcher, one:
     assert await fetcher.fetched() == ('"one"', one)
 
 
+@pytest.mark.parametrize("tag", ['"bad"', ""])
 async def test_a_damaged_file_is_rejected_and_not_fetched_again_until_it_changes(
-    fetcher: Fetcher, one: bytes, other: bytes
+    fetcher: Fetcher, one: bytes, other: bytes, tag: str
 ) -> None:
-    fetcher.remote.hold(one[:200_000] + b"\xff" + one[200_001:], '"bad"')
-    why, fingerprint = await fetcher.rejected()
-    assert (why.endswith(" is damaged"), fingerprint) == (True, '"bad"')
-    assert await fetcher.fetch(fingerprint) is None
-    fetcher.remote.hold(other, '"two"')
-    assert await fetcher.fetched(fingerprint) == ('"two"', other)
-
-
-async def test_a_rejected_file_without_validators_is_reported_once(fetcher: Fetcher, one: bytes) -> None:
-    for content in (one[:200_000] + b"\xff" + one[200_001:], HTML):
-        fetcher.remote.hold(content, "")
-        _, fingerprint = await fetcher.rejected()
+    for content, why in ((one[:200_000] + b"\xff" + one[200_001:], " is damaged"), (HTML, "is not a baked data set")):
+        fetcher.remote.hold(content, tag)
+        rejected, fingerprint = await fetcher.rejected()
+        assert (rejected.endswith(why), fingerprint if tag else "") == (True, tag)
         assert await fetcher.fetch(fingerprint) is None
+        fetcher.remote.hold(other, '"two"')
+        assert await fetcher.fetched(fingerprint) == ('"two"', other)
 
 
 # Unavailable origins
-
-
-async def test_an_unavailable_origin_is_reported_at_once(fetcher: Fetcher) -> None:
-    fetcher.remote.will(failing(Unavailable("404 Not Found")))
-    assert await fetcher.unavailable() == "404 Not Found"
-    assert len(fetcher.remote.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -234,21 +209,15 @@ def test_the_name_is_the_url_without_user_query_and_fragment(
 
 
 @pytest.mark.parametrize("size", [0, 1000, 100_000])
-async def test_a_full_disk_is_reported(fetcher: Fetcher, size: int) -> None:
+async def test_a_full_disk_is_reported_at_once_and_before_it_is_full_where_the_length_shows_it(
+    fetcher: Fetcher, size: int
+) -> None:
     with small_disk(size):
         assert await fetcher.unavailable() == "File too large"
     assert len(fetcher.remote.asked) == 1
-
-
-async def test_a_file_too_large_for_the_disk_is_reported_before_the_disk_is_full(fetcher: Fetcher) -> None:
     fetcher.remote.will(endless(header_of_length(1 << 60)))
     assert await fetcher.unavailable() == "No space left on device"
     assert fetcher.to.stat().st_size == 0
-
-
-async def test_a_target_that_cannot_be_written_is_reported(fetcher: Fetcher) -> None:
-    fetcher.to = fetcher.to.parent / "nowhere" / "file"
-    assert await fetcher.unavailable() == "No such file or directory"
 
 
 async def test_an_existing_target_is_replaced_and_not_written_into(fetcher: Fetcher, one: bytes) -> None:

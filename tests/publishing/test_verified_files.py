@@ -63,27 +63,21 @@ def test_another_format_or_version_of_the_program_knows_nothing(
     assert not VerifiedFiles(folder).has(listed)
 
 
-@pytest.mark.parametrize("kind", ["tmpfs", "ramfs", "ext4"])
-def test_a_file_in_memory_is_not_listed(
+@pytest.mark.parametrize("kind", ["tmpfs", "ramfs", "ext4", ""])
+def test_a_file_in_memory_is_not_listed_if_the_system_says_so(
     folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
     """There, a change through a mapping that was made before changes no time."""
     device = file.stat().st_dev
     mounts = tmp_path / "mountinfo"
     line = "36 35 {}:{} / {} rw,noatime shared:1 master:2 - {} none rw\n"
-    mounts.write_text(
-        line.format(0, os.minor(device) + 1, "/other", "tmpfs")
-        + line.format(os.major(device), os.minor(device), "/a-\\040-b", kind)
-    )
+    if kind:
+        mounts.write_text(
+            line.format(0, os.minor(device) + 1, "/other", "tmpfs")
+            + line.format(os.major(device), os.minor(device), "/a-\\040-b", kind)
+        )
     monkeypatch.setattr(verified_files, "_MOUNTS", mounts)
-    assert VerifiedFiles(folder).has(add(folder, file)) is (kind == "ext4")
-
-
-def test_a_file_is_listed_where_the_system_does_not_say_what_is_in_memory(
-    folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(verified_files, "_MOUNTS", tmp_path / "absent")
-    assert VerifiedFiles(folder).has(add(folder, file))
+    assert VerifiedFiles(folder).has(add(folder, file)) is (kind in ("ext4", ""))
 
 
 def test_only_the_user_can_read_or_write_the_list(folder: Path, file: Path) -> None:
@@ -106,20 +100,20 @@ def linked(path: Path) -> None:
     path.symlink_to("elsewhere")
 
 
-@pytest.mark.parametrize("change", [linked, lambda path: path.chmod(0o770), lambda path: path.chmod(0o777)])
-def test_a_list_that_others_can_change_is_ignored(folder: Path, file: Path, change: Callable[[Path], object]) -> None:
-    listed = add(folder, file)
-    change(folder)
-    assert not VerifiedFiles(folder).has(listed)
-
-
-@pytest.mark.parametrize("change", [linked, lambda path: path.chmod(0o606), lambda path: (path.unlink(), path.mkdir())])
-def test_an_entry_that_is_a_link_a_folder_or_open_to_others_is_ignored(
-    folder: Path, file: Path, change: Callable[[Path], object]
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        *((part, linked) for part in ("", "list")),
+        *(("", lambda path: path.chmod(0o770)), ("", lambda path: path.chmod(0o777))),
+        ("list", lambda path: path.chmod(0o606)),
+        ("list", lambda path: (path.unlink(), path.mkdir())),
+    ],
+)
+def test_a_list_or_folder_that_is_a_link_or_that_others_can_change_is_ignored(
+    folder: Path, file: Path, part: str, change: Callable[[Path], object]
 ) -> None:
     listed = add(folder, file)
-    (entry,) = folder.iterdir()
-    change(entry)
+    change(folder / part)
     assert not VerifiedFiles(folder).has(listed)
 
 

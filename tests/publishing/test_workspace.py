@@ -12,7 +12,7 @@ from time import time
 import pytest
 
 from service.dataset import Rejected
-from service.publishing.workspace import Publication, Workspace, workspace
+from service.publishing.workspace import Publication, workspace
 from tests.program import SECONDS, eventually, exit_code, forked
 
 
@@ -33,16 +33,15 @@ def another_run(cache: Path) -> Iterator[tuple[int, Path]]:
     os.close(writing)
 
 
-def test_a_run_removes_its_folder(tmp_path: Path) -> None:
-    with workspace(tmp_path / "cache") as work:
-        work.publish(Publication(generation=1))
-        assert list((tmp_path / "cache").iterdir()) == [work.folder]
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
-def test_the_folder_is_private(tmp_path: Path) -> None:
+def test_a_run_has_a_private_folder_with_its_publication_and_removes_it(tmp_path: Path) -> None:
+    publication = Publication(generation=7, file="a.baked", fingerprint="f", known="s", loaded_at=datetime.now(UTC))
     with workspace(tmp_path / "cache") as work:
         assert {each.stat().st_mode & 0o777 for each in (work.folder, work.folder.parent)} == {0o700}
+        assert work.publication() == Publication()
+        work.publish(publication)
+        assert work.publication() == publication
+        assert list((tmp_path / "cache").iterdir()) == [work.folder]
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 @pytest.mark.process
@@ -68,23 +67,16 @@ def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(tmp_pat
             assert set(tmp_path.iterdir()) == {living, work.folder}
 
 
-def test_a_new_folder_without_its_final_name_is_removed_only_when_it_is_old(tmp_path: Path) -> None:
-    fresh, old = tmp_path / "new-aaaaaaaa", tmp_path / "new-bbbbbbbb"
-    fresh.mkdir()
-    old.mkdir()
-    os.utime(old, (time() - 3600,) * 2)
-    with workspace(tmp_path):
-        assert fresh.is_dir()
-        assert not old.exists()
-
-
-def test_other_entries_of_the_cache_stay(tmp_path: Path) -> None:
-    names = {"kept", "run-2024", "run-of-mine", "new-", "kept.baked"}
-    for name in names:
+def test_a_new_folder_without_its_final_name_is_removed_only_when_it_is_old_and_other_entries_stay(
+    tmp_path: Path,
+) -> None:
+    kept = {"new-aaaaaaaa", "kept", "run-2024", "run-of-mine", "new-", "kept.baked"}
+    for name in (*kept, "new-bbbbbbbb"):
         (tmp_path / name).mkdir()
+    os.utime(tmp_path / "new-bbbbbbbb", (time() - 3600,) * 2)
     with workspace(tmp_path):
         pass
-    assert {each.name for each in tmp_path.iterdir()} == names
+    assert {each.name for each in tmp_path.iterdir()} == kept
 
 
 @pytest.mark.process
@@ -114,40 +106,15 @@ def test_a_run_has_one_leader_until_it_ends(tmp_path: Path) -> None:
         assert exit_code(child) == 1
 
 
-def in_a_worker(work: Workspace) -> None:
-    """Run a worker that claims a slot, has data and ends."""
-    child = os.fork()
-    if not child:
-        work.slots.claim().set_generation(1)
-        os._exit(0)
-    os.waitpid(child, 0)
-
-
-def test_a_publication_is_read_back_and_is_empty_before_the_first(tmp_path: Path) -> None:
-    publication = Publication(generation=7, file="a.baked", fingerprint="f", known="s", loaded_at=datetime.now(UTC))
-    with workspace(tmp_path) as work:
-        assert work.publication() == Publication()
-        work.publish(publication)
-        assert work.publication() == publication
-
-
-def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time(tmp_path: Path) -> None:
-    with workspace(tmp_path) as work:
-        one, other = work.slots.claim(), work.slots.claim()
-        one.set_generation(1)
-        assert not work.is_complete(2)
-        other.set_generation(1)
-        assert work.is_complete(2)
-
-
 @pytest.mark.process
-def test_a_dead_worker_counts_until_the_run_is_complete_and_not_afterwards(tmp_path: Path) -> None:
+def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time_and_remains_so(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        worker = work.slots.claim()
-        worker.set_generation(1)
-        in_a_worker(work)
+        work.slots.claim().set_generation(1)
+        with forked(lambda: work.slots.claim().set_generation(1)) as ended:
+            assert exit_code(ended) == 0
         assert not work.is_complete(2)
         another = work.slots.claim()
+        assert not work.is_complete(2)
         another.set_generation(1)
         assert work.is_complete(2)
         another.set_generation(0)

@@ -9,8 +9,8 @@ import msgspec
 import orjson
 
 from service.baking.baked_file import write_baked
-from tests.baking.random_datasets import loaded
-from tests.directory import company, store
+from tests.baking.random_datasets import baked_file, loaded
+from tests.directory import company, store, write_directory
 
 STORES: Final = "stores.json"
 COMPANIES: Final = "companies.json"
@@ -67,6 +67,12 @@ class Generation(msgspec.Struct, frozen=True):
         file = folder / f"{self.number}.baked"
         write_baked(loaded(self.write(folder / f"{self.number}")), file)
         return file
+
+
+def bake_stores(folder: Path, count: int) -> Path:
+    """Replace the file `stores.baked` of a folder with one of so many stores; return it."""
+    files = write_directory(folder / "data", [store(f"s{number}") for number in range(count)])
+    return baked_file(files, folder / "new.baked").replace(folder / "stores.baked")
 
 
 def _manifest(files: Mapping[str, bytes], counts: Mapping[str, int]) -> bytes:

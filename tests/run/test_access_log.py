@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 
-from tests.program import SECONDS, eventually, run, serving, start_error, started
+from tests.program import SECONDS, eventually, run_here, serving, started
 from tests.run.generations import Generation
 
 pytestmark = pytest.mark.process
@@ -74,15 +74,13 @@ def _ready(log: Path) -> str:
     return text if "Docs: " in text else ""
 
 
-def test_a_file_that_cannot_be_written_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
-    ended = run("serve", "--data", data, "--access-log", tmp_path / "nowhere" / "log")
-    assert ended.returncode == 1
-    assert start_error(ended) == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
-
-
-def test_a_pipe_without_a_reader_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    ended = run("serve", "--data", data, "--access-log", pipe)
-    assert ended.returncode == 1
-    assert start_error(ended) == f"Error: --access-log: {pipe}: no process reads from this pipe or socket\n"
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("nowhere/log", "No such file or directory"), ("pipe", "no process reads from this pipe or socket")],
+)
+def test_a_file_that_cannot_be_written_is_an_error_at_the_start(
+    data: Path, tmp_path: Path, name: str, why: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    ended = run_here("serve", "--data", data, "--access-log", tmp_path / name)
+    assert (ended.returncode, ended.stderr) == (1, f"Error: --access-log: {tmp_path / name}: {why}\n")

@@ -8,18 +8,14 @@ from pathlib import Path
 import pytest
 
 from service.baking.layout import map_file, write_file
-from tests.loading.data_files import packed
 from tests.program import Running, eventually
-from tests.publishing.test_remote_source import header_of_length
 from tests.run.conftest import Serve
-from tests.run.generations import COMPANIES, STORES, Generation, put, swap_link
+from tests.run.generations import Generation
 from tests.run.load_clients import all_see, running_clients, two_clients
 
 pytestmark = pytest.mark.ci
 
 Damage = Callable[[Path], object]
-Repair = Callable[[Generation], object]
-POLL = ("--poll", "0.05")
 
 
 def cut(file: Path, kept: float) -> None:
@@ -58,11 +54,6 @@ OF_FILES: Mapping[str, Damage] = {
     "a link to itself": lambda file: replace(file, lambda replacement: replacement.symlink_to(file)),
     "a pipe": lambda file: replace(file, os.mkfifo),
 }
-OF_FOLDERS: Mapping[str, Damage] = {
-    "a file cut": lambda folder: cut(folder / STORES, 0.5),
-    "a file deleted": lambda folder: (folder / COMPANIES).unlink(),
-    "gone": lambda folder: folder.resolve().rename(folder.with_name("moved")),
-}
 
 
 def failures(service: Running) -> list[str]:
@@ -82,11 +73,15 @@ def wait_for_polls(cache: Path, count: int) -> None:
     eventually(polled)
 
 
-def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage], data: Path, repair: Repair) -> None:
-    """Damage the data in one way after the other, and repair it each time, under requests."""
+def test_a_damaged_file_keeps_the_previous_data_served_and_is_logged_once_however_often_it_is_polled(
+    serve: Serve, cache: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "set.baked"
+    Generation(1).bake(tmp_path).replace(file)
+    service = serve(file, "--poll", "0.05")
     with running_clients(*two_clients(service)) as clients:
-        for number, (name, damage) in enumerate(damages.items(), 2):
-            damage(data)
+        for number, (name, damage) in enumerate(OF_FILES.items(), 2):
+            damage(file)
             eventually(lambda: not service.ready()["last_reload"]["ok"])
             wait_for_polls(cache, 3)
             ready = service.ready()
@@ -95,41 +90,10 @@ def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage],
             assert service.metrics()["store_directory_reload_success"] == 0, name
             assert len(failures(service)) == number - 1, name
             assert all(client.seen == number - 1 for client in clients), name
-            repair(Generation(number))
+            Generation(number).bake(tmp_path).replace(file)
             eventually(partial(all_see, clients, number))
             assert eventually(lambda: service.ready()["last_reload"]["ok"])
             assert service.metrics()["store_directory_reload_success"] == 1, name
-
-
-def test_a_damaged_baked_file_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    Generation(1).bake(tmp_path).replace(file)
-    check_survives(serve(file, *POLL), cache, OF_FILES, file, lambda following: following.bake(tmp_path).replace(file))
-
-
-def test_a_damaged_compressed_file_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
-    file = tmp_path / "set.baked.zst"
-
-    def repair(generation: Generation) -> None:
-        put(packed(generation.bake(tmp_path).read_bytes(), file.name), file)
-
-    damages: dict[str, Damage] = {
-        "truncated": lambda path: put(path.read_bytes()[:-5], path),
-        "bomb": lambda path: put(packed(header_of_length(1000) + bytes(1 << 24), path.name), path),
-        "not compressed": lambda path: put(Generation(1).bake(tmp_path).read_bytes(), path),
-    }
-    repair(Generation(1))
-    check_survives(serve(file, *POLL), cache, damages, file, repair)
-
-
-def test_a_damaged_folder_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-
-    def repair(generation: Generation) -> None:
-        swap_link(folder, generation.write(tmp_path / generation.name))
-
-    repair(Generation(1))
-    check_survives(serve(folder, *POLL), cache, OF_FOLDERS, folder, repair)
 
 
 def test_a_baked_file_written_slowly_in_place_is_served_once_it_is_complete(serve: Serve, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.baking.random_datasets import baked_file
 from tests.program import eventually
 from tests.run.conftest import Serve
-from tests.run.generations import put
 from tests.run.load_clients import Client, Versions, connections_to_all_workers
 
 pytestmark = [pytest.mark.process, pytest.mark.ci]
@@ -40,14 +40,17 @@ def look(client: Client) -> bool:
     return (*found, names) == FOUND_BY_NEW
 
 
+def bake(folder: Path, declared: str) -> Path:
+    """Replace the baked file of a folder with one of another declaration; return it."""
+    (folder / "stores.csv").write_text(STORES)
+    (folder / "mapping.toml").write_text(declared)
+    return baked_file(folder, folder / "new.baked").replace(folder / "set.baked")
+
+
 def test_all_workers_switch_to_another_declaration_and_a_removed_attribute_is_logged(
     serve: Serve, tmp_path: Path
 ) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    put(STORES.encode(), data / "stores.csv")
-    put(OLD.encode(), data / "mapping.toml")
-    service = serve(data, "--workers", "2", "--poll", "3600")
+    service = serve(bake(tmp_path, OLD), "--workers", "2", "--poll", "3600")
 
     def connect() -> Client:
         client = Client(service.address, Versions())
@@ -57,7 +60,7 @@ def test_all_workers_switch_to_another_declaration_and_a_removed_attribute_is_lo
     first, second = connections_to_all_workers(service, connect)
     with closing(first), closing(second):
         assert [look(first), look(second)] == [False, False]
-        put(NEW.encode(), data / "mapping.toml")
+        bake(tmp_path, NEW)
         for client in (first, second):
             eventually(partial(look, client))
         assert [look(first), look(second)] == [True, True]

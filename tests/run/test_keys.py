@@ -1,7 +1,5 @@
 """A key file that changes while the service runs: every worker follows it."""
 
-import os
-import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,13 +10,14 @@ import pytest
 from service.access.api_key import new_key
 from service.access.key_file import add_key, change_keys, revoke_key
 from tests.access.example_keys import entry
-from tests.program import Running, eventually, has_ended, serving
+from tests.program import Running, eventually, serving
 from tests.run.generations import Generation, put
+from tests.run.test_workers import kill_worker
 
 pytestmark = pytest.mark.process
 
 # This many connections reach both of two workers, except once in a million runs.
-REQUESTS = {"1": 1, "2": 20}
+REQUESTS = 20
 FIRST, SECOND = new_key(), new_key()
 # Of an expiring key, in seconds: the first is enough except on a very slow machine.
 LIFETIMES = (1.5, 15, 45)
@@ -27,12 +26,12 @@ LIFETIMES = (1.5, 15, 45)
 class KeyedService:
     """A service with a key file that contains the first key."""
 
-    def __init__(self, service: Running, file: Path, requests: int) -> None:
-        self.service, self.file, self._requests = service, file, requests
+    def __init__(self, service: Running, file: Path) -> None:
+        self.service, self.file = service, file
 
     def statuses(self, key: str) -> set[int]:
         """Return the statuses of the workers' responses."""
-        return {self.service.get("/companies/acme", key).status for _ in range(self._requests)}
+        return {self.service.get("/companies/acme", key).status for _ in range(REQUESTS)}
 
     def add_expiring(self, seconds: float) -> str:
         """Add a key that expires after some seconds; return it once all workers accept it, "" if it expired before."""
@@ -46,15 +45,15 @@ class KeyedService:
         return sum(text in line for line in self.service.logged())
 
 
-@pytest.fixture(scope="module", params=REQUESTS, ids=["one process", "two workers"])
-def keyed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
     folder = tmp_path_factory.mktemp("keyed")
     file = folder / "keys.json"
     change_keys(file, partial(add_key, entry=entry(FIRST, name="first")))
     data = Generation(1).bake(folder)
-    options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", request.param)
+    options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", "2")
     with serving(*options, log=folder / "log") as service:
-        yield KeyedService(service, file, REQUESTS[request.param])
+        yield KeyedService(service, file)
         log = (folder / "log").read_text()
         assert not any(key in log + service.printed for key in (FIRST, SECOND))
         assert "Traceback" not in log
@@ -76,17 +75,14 @@ def test_an_expired_key_is_rejected(keyed: KeyedService) -> None:
 
 def test_a_damaged_file_keeps_the_previous_keys_even_in_a_new_worker(keyed: KeyedService) -> None:
     valid, workers = keyed.file.read_bytes(), keyed.service.workers()
-    each = max(len(workers), 1)
     put(valid[:-9], keyed.file)
-    eventually(lambda: keyed.logged("cut off") == each)
+    eventually(lambda: keyed.logged("cut off") == 2)
     assert keyed.statuses(FIRST) == {200}
     assert keyed.service.metrics()["store_directory_key_file_success"] == 0
-    if workers:
-        os.kill(workers[0], signal.SIGKILL)
-        eventually(lambda: has_ended(workers[0]) and len(keyed.service.workers()) == len(workers))
-        eventually(lambda: keyed.logged("cut off") == each + 1)
-        eventually(lambda: keyed.service.metrics()["store_directory_workers"] == each)
+    kill_worker(keyed.service, workers[0])
+    eventually(lambda: keyed.logged("cut off") == 3)
+    eventually(lambda: keyed.service.metrics()["store_directory_workers"] == 2)
     assert (keyed.statuses(FIRST), keyed.statuses(SECOND)) == ({200}, {401})
     put(valid, keyed.file)
-    eventually(lambda: keyed.logged("is valid again") == each)
+    eventually(lambda: keyed.logged("is valid again") == 2)
     assert keyed.service.metrics()["store_directory_key_file_success"] == 1

@@ -1,7 +1,5 @@
 """Whatever is killed at any moment, no incomplete data is served, and the next start is clean."""
 
-import os
-import signal
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -10,8 +8,7 @@ from typing import Final
 import pytest
 
 from tests.killed import killable
-from tests.program import children, compilers, eventually, has_ended, kill, serving, started, usage
-from tests.run.conftest import Serve
+from tests.program import children, compilers, eventually, kill, serving, started, usage
 from tests.run.generations import Generation
 from tests.run.load_clients import running_clients, two_clients
 
@@ -59,45 +56,6 @@ def test_a_start_after_runs_killed_during_their_start_is_clean(cache: Path, tmp_
         with running_clients(*two_clients(service)) as clients:
             eventually(lambda: all(client.answers > 10 for client in clients))
             assert {client.seen for client in clients} == {1}
-
-
-def test_the_compiler_of_a_killed_service_ends_and_the_next_run_serves_the_new_data(
-    cache: Path, tmp_path: Path
-) -> None:
-    folder = Generation(1).write(tmp_path / "data")
-    options = ("--data", folder, "--cache", cache, "--no-auth")
-    with serving(*options) as service:
-        Generation(2, weight=HEAVY).write(folder)
-        (compiler,) = eventually(lambda: compilers(service.process.pid))
-        service.process.kill()
-        eventually(lambda: has_ended(compiler))
-    with serving(*options) as service:
-        assert len(list((cache / "runs").iterdir())) == 1
-        with running_clients(*two_clients(service)) as clients:
-            eventually(lambda: all(client.seen == 2 for client in clients))
-
-
-@pytest.mark.parametrize(
-    ("sent", "why"),
-    [
-        (signal.SIGKILL, "the compiler was killed by SIGKILL"),
-        # Like reading from a file server that is down.
-        (signal.SIGSTOP, "compiling took longer than --compile-timeout 10 s"),
-    ],
-)
-def test_a_compiler_that_is_killed_or_takes_too_long_is_reported_and_started_again(
-    serve: Serve, tmp_path: Path, sent: signal.Signals, why: str
-) -> None:
-    folder = Generation(1).write(tmp_path / "data")
-    service = serve(folder, "--compile-timeout", "10")
-    with running_clients(*two_clients(service)) as clients:
-        Generation(2).write(folder)
-        (compiler,) = eventually(lambda: compilers(service.process.pid))
-        os.kill(compiler, sent)
-        eventually(lambda: not service.ready()["last_reload"]["ok"])
-        assert service.ready()["last_reload"]["error"].endswith(why)
-        assert all(client.seen == 1 for client in clients)
-        eventually(lambda: all(client.seen == 2 for client in clients))
 
 
 def bake(folder: str) -> None:

@@ -4,15 +4,13 @@ import signal
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from select import select
 
 import pytest
 
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
-from tests.program import SECONDS, Running, eventually, serving, started
+from tests.program import SECONDS, eventually, serving, started
+from tests.run.generations import bake_stores
 from tests.run.test_readiness import Origin, Start, answer
 
 pytestmark = [pytest.mark.process, pytest.mark.ci]
@@ -37,41 +35,19 @@ class Manager:
         return bool(select([self._bound], [], [], 0)[0])
 
 
-@contextmanager
-def managing(folder: Path) -> Iterator[Manager]:
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[Manager]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
         bound.settimeout(SECONDS)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        bound.bind(str(folder / "notify"))
-        yield Manager(bound, str(folder / "notify"))
-
-
-@pytest.fixture
-def manager(tmp_path: Path) -> Iterator[Manager]:
-    with managing(tmp_path) as found:
-        yield found
-
-
-def baked(folder: Path, stores: int) -> Path:
-    """Return the file `stores.baked` of a folder, replaced with one of so many stores."""
-    files = write_directory(folder / "data", [store(f"s{number}") for number in range(stores)])
-    return baked_file(files, folder / "new.baked").replace(folder / "stores.baked")
-
-
-@contextmanager
-def managed(manager: Manager, data: Path, *options: str) -> Iterator[Running]:
-    """Run a service under the manager, from the notification that it is ready."""
-    cache = data.parent / "cache"
-    arguments: tuple[str | Path, ...] = ("--data", data, "--cache", cache, "--no-auth", *options)
-    with serving(*arguments, log=data.parent / "log", NOTIFY_SOCKET=manager.address) as service:
-        assert manager.next() == ("READY=1", service.process.pid)
-        yield service
+        bound.bind(str(tmp_path / "notify"))
+        yield Manager(bound, str(tmp_path / "notify"))
 
 
 @WORKERS
 def test_ready_is_sent_once_data_is_served_and_not_before(tmp_path: Path, manager: Manager, workers: str) -> None:
     options = ("--cache", tmp_path / "cache", "--no-auth", "--workers", workers)
-    file = baked(tmp_path, 1)
+    file = bake_stores(tmp_path, 1)
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
         started("--data", Origin(listening).url, *options, NOTIFY_SOCKET=manager.address) as process,
@@ -86,21 +62,20 @@ def test_ready_is_sent_once_data_is_served_and_not_before(tmp_path: Path, manage
         assert start.public.get("/stores").status == start.probes.get("/ready").status == 200
 
 
-@pytest.mark.parametrize(("workers", "stores"), [("1", 2), ("1", 0), ("2", 0)])
-def test_a_requested_reload_ends_also_if_its_data_is_rejected(
-    tmp_path: Path, manager: Manager, workers: str, stores: int
-) -> None:
-    data = baked(tmp_path, 1)
-    with managed(manager, data, "--workers", workers, "--poll", "3600") as service:
-        baked(tmp_path, stores)
-        service.process.send_signal(signal.SIGHUP)
-        assert [manager.next(), manager.next()] == [(each, service.process.pid) for each in ("RELOADING=1", "READY=1")]
-        eventually(lambda: service.ready()["last_reload"]["ok"] == bool(stores))  # any worker may respond
-
-
 @WORKERS
-def test_stopping_is_sent_when_draining_begins(tmp_path: Path, manager: Manager, workers: str) -> None:
-    with managed(manager, baked(tmp_path, 1), "--workers", workers, "--drain", "600") as service:
+def test_a_requested_reload_ends_also_if_its_data_is_rejected_and_stopping_is_sent_when_draining_begins(
+    tmp_path: Path, manager: Manager, workers: str
+) -> None:
+    options = ("--data", bake_stores(tmp_path, 1), "--cache", tmp_path / "cache", "--no-auth", "--workers", workers)
+    log, variable = tmp_path / "log", {"NOTIFY_SOCKET": manager.address}
+    with serving(*options, "--poll", "3600", "--drain", "600", log=log, **variable) as service:
+        for stores in (None, 2, 0):
+            if stores is not None:
+                bake_stores(tmp_path, stores)
+                service.process.send_signal(signal.SIGHUP)
+                assert manager.next() == ("RELOADING=1", service.process.pid)
+            assert manager.next() == ("READY=1", service.process.pid)
+            eventually(lambda: service.ready()["last_reload"]["ok"] == (stores != 0))  # noqa: B023 - called at once; any worker may respond
         service.process.send_signal(signal.SIGTERM)
         assert manager.next() == ("STOPPING=1", service.process.pid)
         assert service.end(signal.SIGINT) == 0
