@@ -19,7 +19,6 @@ from service.commands.options import (
     setting_errors,
 )
 from service.dataset import Dataset
-from service.engine.geography.distance_order import DistanceOrder
 from service.engine.results import WRITERS
 from service.engine.select import ordered
 from service.engine.table import Table
@@ -109,9 +108,7 @@ def load_local(data: Path, settings: Settings, spools: Spools) -> Dataset:
 
 def _write(resource: Resource, table: Table, query: Query, file: Path) -> int:
     """Write a file atomically; return the number of its records."""
-    order = ordered(table, query)
-    if isinstance(order, DistanceOrder):
-        order = order.listed()
+    order = ordered(table, query).whole()
     ending = file.suffix.removeprefix(".")
     with atomic_write(file) as target:
         if ending == _PARQUET:

@@ -52,11 +52,14 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
     table: Table
     field: str
     column: Column
-    codes: Sequence[int] | NDArray[np.integer]
+    codes: range | Sequence[int] | NDArray[np.integer]
     count: int
 
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""
+        if isinstance(self.codes, range):
+            rows = self.column.slice(self.codes)
+            return rows if self.field == self.table.order_by else np.sort(rows)
         starts, stops = self.column.starts.take(self.codes), self.column.starts[1:].take(self.codes)
         if len(starts) == 1:
             return self.column.order[starts[0] : stops[0]]
@@ -88,37 +91,12 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
     def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         if len(self.codes) <= _FEW:
             return reduce(np.logical_or, [codes == int(code) for code in self.codes], np.zeros(len(codes), np.bool_))
+        if isinstance(self.codes, range):
+            return (codes >= self.codes.start) & (codes < self.codes.stop)
         accepted = np.zeros(self.column.null_code + 1, np.bool_)
         accepted[self.codes] = True
         parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes) or 1, _AT_ONCE)]
         return np.concatenate(parts)
-
-
-class CodeRange(msgspec.Struct, frozen=True, eq=False):
-    """A filter on a column by an interval: a range of codes, and the number of rows, a slice of the column's order."""
-
-    table: Table
-    column: Column
-    codes: range
-    count: int
-
-    def rows(self) -> Rows:
-        """Return the matching rows, ascending: in the default order they are."""
-        start = int(self.column.starts[self.codes.start])
-        rows = self.column.order[start : start + self.count]
-        return rows if self.count <= 1 or self.column is self.table.columns[self.table.order_by] else np.sort(rows)
-
-    def matches(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each of some rows whether it matches."""
-        return self._accepts(self.column.codes.take(rows))
-
-    def bitmap(self) -> Bitmap:
-        """Return the bitmap of the matching rows."""
-        spend(len(self.table))
-        return pack(self._accepts(self.column.codes))
-
-    def _accepts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-        return (codes >= self.codes.start) & (codes < self.codes.stop)
 
 
 def common_rows(table: Table, criteria: Criteria, order: str) -> Bitmap | None:
@@ -148,15 +126,22 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     return parts if len(parts) == 1 else sorted(parts, key=attrgetter("count"))
 
 
-def _predicate(table: Table, name: str, keys: Sequence[Any]) -> Condition:
+def _predicate(table: Table, name: str, keys: Sequence[Any]) -> Predicate:
     spend(_FINDING * len(keys))
     column, lists = table.columns[name], table.lists.get(name)
-    if Interval in map(type, keys):
-        return _in_intervals(table, name, [Interval(key, key) if isinstance(key, str) else key for key in keys])
-    if lists is None:
+    if lists is not None:
+        return _having(table, name, lists.having(keys))
+    if Interval not in map(type, keys):
         codes = sorted({code for code in map(column.find, keys) if code is not None})
         return Predicate(table, name, column, codes, sum(map(column.count, codes)))
-    return _having(table, name, lists.having(keys))
+    ranges = [codes_in(table, name, Interval(key, key) if isinstance(key, str) else key) for key in keys]
+    if len(ranges) == 1:
+        return Predicate(table, name, column, ranges[0], len(column.slice(ranges[0])))
+    spend(len(column.starts))
+    edges = np.zeros(len(column.starts), np.int32)
+    np.add.at(edges, [each.start for each in ranges], 1)
+    np.subtract.at(edges, [each.stop for each in ranges], 1)
+    return _having(table, name, edges.cumsum().nonzero()[0].astype(np.int32))
 
 
 def _having(table: Table, name: str, codes: NDArray[np.integer]) -> Predicate:
@@ -166,26 +151,11 @@ def _having(table: Table, name: str, codes: NDArray[np.integer]) -> Predicate:
     return Predicate(table, name, column, codes, int(counts.sum()))
 
 
-def _in_intervals(table: Table, name: str, intervals: Sequence[Interval]) -> Condition:
-    column = table.columns[name]
-    if len(intervals) == 1:
-        return code_range(table, name, intervals[0])
-    ranges = [code_range(table, name, each).codes for each in intervals]
-    spend(len(column.starts))
-    edges = np.zeros(len(column.starts), np.int32)
-    np.add.at(edges, [each.start for each in ranges], 1)
-    np.subtract.at(edges, [each.stop for each in ranges], 1)
-    codes = edges.cumsum().nonzero()[0].astype(np.int32)
-    return _having(table, name, codes)
-
-
-def code_range(table: Table, name: str, interval: Interval) -> CodeRange:
-    """Return the filter on a field by an interval."""
-    spend(_FINDING)
-    column = table.columns[name]
-    values = column.values
+def codes_in(table: Table, name: str, interval: Interval) -> range:
+    """Return the codes of the values of a field in an interval."""
+    values = table.columns[name].values
     keys: SortedStrings = table.times if values is None else values
     start = 0 if interval.low == FIRST_KEY else keys.bisect(interval.low.encode())
     # No key has a NUL: this is the first text after the last one.
     stop = len(keys) if interval.high == LAST_KEY else keys.bisect(f"{interval.high}\0".encode(), start)
-    return CodeRange(table, column, range(start, stop), int(column.starts[stop] - column.starts[start]))
+    return range(start, stop)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import RowBitmap, bit_positions
+from service.engine.columns.selection import RowBitmap, UnsortedRows, bit_positions
 from service.engine.row_json import decode_rows, members
 from service.engine.select import matching, select
 from service.engine.table import Table
@@ -70,6 +70,8 @@ class Matches:
     def _rows(self) -> _Numbers:
         """The matching rows, ascending: neighbours in memory are read several times as fast."""
         matches = select(self._table, self._criteria, self._table.order_by)
+        if isinstance(matches, UnsortedRows):
+            matches = matching(self._table, self._criteria)
         return bit_positions(matches.bitmap) if isinstance(matches, RowBitmap) else matches.slice(0, matches.total)
 
     @cached_property

@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
 from service.engine.columns.row_budget import spend
@@ -16,9 +15,10 @@ from service.engine.columns.selection import (
     RowList,
     ScannedRows,
     Selection,
+    UnsortedRows,
     bit_positions,
 )
-from service.engine.conditions import CodeRange, code_range, common_rows, conditions
+from service.engine.conditions import codes_in, common_rows, conditions
 from service.engine.geography.areas import circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.table import Table
@@ -28,6 +28,7 @@ from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import DISTANCE
 
 _MANY_ROWS: Final = 1000
+_SORTED: Final = 2000  # sorting as many rows takes as long as finding those of a page
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
@@ -36,8 +37,11 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     """Return the rows that match, in ascending order of a field. Recent selections are cached."""
     if criteria == ALL_ROWS:
         return table.all_rows[sort_by]
+    selection = _slice(table, criteria, sort_by)
+    if selection is not None:
+        return selection
     if sort_by == table.order_by:
-        return _with_value(table, criteria) or _cached(table, criteria)
+        return _cached(table, criteria)
     selection = table.selections.get((criteria, sort_by))
     if selection is None:
         matches = table.matches.get(criteria) or _match(table, criteria)
@@ -104,7 +108,7 @@ def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 
 def _few_with_value(table: Table, criteria: Criteria) -> RowList | None:
-    rows = _with_value(table, criteria)
+    rows = _slice(table, criteria, table.order_by)
     return rows if isinstance(rows, RowList) and rows.total < _MANY_ROWS else None
 
 
@@ -117,47 +121,30 @@ def _cached(table: Table, criteria: Criteria) -> RowList | RowBitmap:
     return matches
 
 
-class _ScannedInterval(ScannedRows):
-    """Many rows in an interval: those of a page are looked for in the default order before a bitmap is made."""
+def _slice(table: Table, criteria: Criteria, sort_by: str) -> Selection | None:
+    """Return the rows with a value or in an interval, if it is all that the criteria are, else None.
 
-    __slots__ = ("_criteria", "_interval")
-
-    def __init__(self, interval: CodeRange, criteria: Criteria) -> None:
-        Selection.__init__(self, interval.count, 0, 0)
-        self._order, self._valued_count = interval.table.order(interval.table.order_by)
-        self._interval, self._criteria, self._marked = interval, criteria, None
-
-    def marked(self) -> RowBitmap:
-        """Return the rows as a bitmap, which is cached."""
-        table = self._interval.table
-        if self._marked is None:
-            self._marked = rows = RowBitmap(self._interval.bitmap(), self._order, self._valued_count)
-            table.matches.put(self._criteria, rows, rows.nbytes + self._criteria.nbytes)
-        return self._marked
-
-    def _matches(self, rows: Rows) -> NDArray[np.bool_]:
-        return self._interval.matches(rows)
-
-
-def _with_value(table: Table, criteria: Criteria) -> Selection | None:
-    """Return the rows with a value in the default order, a slice, if it is all that the criteria are; else None.
-
-    Those in an interval are a slice, too, sorted if they are few and in another order; many are a scan.
+    They are a slice, sorted by the value, and of one value also in the default order.
     """
     if not criteria.filters or criteria != Criteria(criteria.filters[:1]):
         return None
     name, keys = criteria.filters[0].field, criteria.filters[0].keys
-    if len(keys) != 1 or name in table.lists:
+    if len(keys) != 1 or name in table.lists or sort_by not in (name, table.order_by):
         return None
     column, key = table.columns[name], keys[0]
     if isinstance(key, Interval):
-        interval = code_range(table, name, key)
-        if name == table.order_by or interval.count < table.least_many:
-            return _listed(table, interval.rows())
-        return table.matches.get(criteria) or _ScannedInterval(interval, criteria)
-    code = column.find(key)
-    first, last = (0, 0) if code is None else (column.starts[code], column.starts[code + 1])
-    return _listed(table, column.order[first:last])
+        codes = codes_in(table, name, key)
+    else:
+        code = column.find(key)
+        codes = range(0) if code is None else range(code, code + 1)
+    rows = column.slice(codes)
+    if name == sort_by:
+        return RowList(rows, len(rows))
+    if len(codes) > 1:
+        if len(rows) >= _SORTED:
+            return UnsortedRows(rows, table.all_rows[sort_by].non_null_count)
+        rows = np.sort(rows)
+    return _listed(table, rows)
 
 
 def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:

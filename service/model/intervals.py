@@ -26,6 +26,7 @@ _OPEN: Final = ("", "..")
 _MOST_ENDS: Final = 2
 _UTC: Final = -len("+00:00")
 _DATE_LENGTH: Final = len("2026-11-01")
+_SERVED_LENGTH: Final = len("2026-11-01T00:00:00Z")
 
 # Returns the first and last key of a text, None if it is invalid.
 _Bounds = Callable[[str], Interval | None]
@@ -41,10 +42,13 @@ class Form(NamedTuple):
 
 def _instant_bounds(text: str) -> Interval | None:
     """Return an instant, or all of a day."""
-    instant = parse_instant(_with_plus(text))
+    instant = parse_instant(_with_plus(text) if " " in text else text)
     if instant is None:
         return None
-    key = instant.astimezone(UTC).isoformat()[:_UTC]
+    if len(text) == _SERVED_LENGTH and text[-1] == "Z":  # most, which need no arithmetic
+        key = f"{text[:_DATE_LENGTH]}T{text[_DATE_LENGTH + 1 : -1]}"
+    else:
+        key = instant.astimezone(UTC).isoformat()[:_UTC]
     return Interval(key, f"{text}T23:59:59.999999" if len(text) == _DATE_LENGTH else key)
 
 

@@ -281,7 +281,7 @@ def test_the_rows_in_a_circle_around_the_point_are_the_first_of_all(
             order, expected = DistanceOrder(built, near, found, area), order_rows(built, near, rows)
             assert order.total == order.non_null_count == expected.total
             check_pages(order, len(rows), 7)
-            for listed in (order.listed(), order.nearest(5), order.nearest(20), order.nearest(len(rows))):
+            for listed in (order.whole(), order.nearest(5), order.nearest(20), order.nearest(len(rows))):
                 if listed is not None:
                     assert listed.total == len(rows)
                     assert len(listed.rows) <= listed.total
@@ -310,7 +310,7 @@ def test_the_nearest_by_blocks_are_those_of_the_whole_order(
     built, random = small_blocks(whole), Random(seed)
     mask = np.array([random.random() < 0.8 for _ in built.order])
     for found in (None, by_place(built, mask)):
-        by_blocks, listed = DistanceOrder(built, near, found), DistanceOrder(whole, near, found).listed()
+        by_blocks, listed = DistanceOrder(built, near, found), DistanceOrder(whole, near, found).whole()
         check_pages(by_blocks, sum(row in points and (found is None or bool(mask[row])) for row in range(len(mask))), 5)
         for stop in (1, 3, 20, 70):
             assert by_blocks.slice(0, stop).tolist() == listed.slice(0, stop).tolist()
@@ -326,7 +326,7 @@ def test_of_blocks_a_far_point_needs_few(small_blocks: Callable[[Locations], Loc
     assert found is not None
     places, _ = found
     assert 3 <= len(places) <= 8
-    assert far.slice(0, 3).tolist() == far.listed().slice(0, 3).tolist()
+    assert far.slice(0, 3).tolist() == far.whole().slice(0, 3).tolist()
 
 
 @given(st.integers(0, 5), ANYWHERE, st.sampled_from([30, 70, 600]))

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.columns import selection
-from service.engine.columns.selection import ScannedRows
+from service.engine import select as engine
+from service.engine.columns.selection import UnsortedRows
 from service.engine.results import page
 from service.engine.select import select
 from service.engine.table import Table
@@ -144,26 +144,24 @@ def test_an_answer_does_not_depend_on_how_it_is_found(conditions: Pairs) -> None
             assert ask(table, STORES, pairs).data == expected.data
 
 
-@pytest.mark.parametrize("most_looked", [1, 100, 1 << 16])
-def test_a_page_of_an_interval_is_that_of_a_scan_however_far_it_is(
-    monkeypatch: pytest.MonkeyPatch, most_looked: int
-) -> None:
-    monkeypatch.setattr(selection, "_FIRST_LOOK", 8)
-    monkeypatch.setattr(selection, "_MOST_LOOKED", most_looked)
-    monkeypatch.setattr(selection, "_LOOKED_PART", COUNT)
-    random = Random(7)
-    times = ["2024-02-01", "2024-03-01", None]
+def test_a_page_of_an_interval_is_that_of_a_scan_however_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_SORTED", 20)
+    random, times = Random(7), ["2024-02-01", "2024-02-11", "2024-03-01", "2024-04-01", None]
     records: list[Record] = [{**each, "updated_at": random.choice(times)} for each in served(1)[0]]
     table = build(STORES, records)
-    facets: list[Pairs] = [[], [("facets", "is_open")]]
-    for interval in ("../2024-02-20", "2024-02-20/..", "../..", "2025-01-01/.."):
-        for number, order, more in product(("1", "2", "20"), ("asc", "desc"), facets):
-            pairs = [("updated_at", interval), ("sort_order", order), ("limit", "15"), ("page_num", number), *more]
+    more: list[Pairs] = [[], [("facets", "is_open")], [("sort_by", "updated_at")], [("sort_by", "name")]]
+    for interval in ("../2024-02-20", "2024-02-20/..", "../..", "2024-02-11/2024-02-12", "2025-01-01/.."):
+        for number, order, others in product(("1", "2", "20"), ("asc", "desc"), more):
+            pairs = [("updated_at", interval), ("sort_order", order), ("limit", "15"), ("page_num", number), *others]
             assert ask(table, STORES, pairs) == answer(COLLECTION, records, pairs, OWNERS), pairs
             if random.random() < 0.5:
                 table.matches.clear()
-    many = Criteria((Filter("updated_at", (Interval("2024-02-20", LAST_KEY),)),))
-    assert isinstance(select(table, many, "created_at"), ScannedRows)
+    many = select(table, Criteria((Filter("updated_at", (Interval("2024-02-20", LAST_KEY),)),)), "created_at")
+    assert isinstance(many, UnsortedRows)
+    whole = many.whole()
+    for part in ((0, many.total), (3, 40)):
+        assert whole.slice(*part).tolist() == many.slice(*part).tolist()
+        assert whole.descending(*part).tolist() == many.descending(*part).tolist()
 
 
 def test_distance_is_the_last_member_with_one_decimal_or_null() -> None:

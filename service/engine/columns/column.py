@@ -87,8 +87,8 @@ class SortedStrings:
     def bisect(self, string: bytes, start: int = 0) -> int:
         """Return the insertion index of a string, as `bisect_left`; it is at least `start`, and soon found if near."""
         step, sample = self.sparse_index
-        position = max(bisect_left(sample, string) - 1, 0)
-        first, stop, width = position * step, min((position + 1) * step, len(self)), 1
+        stop, width = min(bisect_left(sample, string) * step, len(self)), 1
+        first = max(stop - step + 1, 0)  # the sample has the string before
         if first < start:
             first = start
             while first + width < stop and self[first + width - 1] < string:
@@ -251,6 +251,10 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     def postings(self, code: int) -> Rows:
         """Return the rows with a value, ascending."""
         return self.order[self.starts[code] : self.starts[code + 1]]
+
+    def slice(self, codes: range) -> Rows:
+        """Return the rows with some values, by value, ties ascending."""
+        return self.order[self.starts[codes.start] : self.starts[codes.stop]]
 
 
 def join_keys(keys: Sequence[str | None]) -> bytes:

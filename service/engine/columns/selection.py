@@ -98,6 +98,7 @@ _OVERHEAD: Final = 1024
 _FIRST_LOOK: Final = 512
 _MOST_LOOKED: Final = 1 << 16
 _LOOKED_PART: Final = 16  # or, of more, this part of all rows
+_PARTITIONED: Final = 8  # rows are partitioned in the time of looking at one
 
 
 class Selection:
@@ -116,6 +117,10 @@ class Selection:
     @abstractmethod
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another, none if the first is not less."""
+
+    def whole(self) -> "Selection":
+        """Return the same rows in a form from which many slices are taken."""
+        return self
 
     def descending(self, start: int, stop: int) -> Rows:
         """Return the same of descending order, which reverses the rows with a value, then the rows without one."""
@@ -146,6 +151,42 @@ class RowList(Selection):
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another."""
         return self.rows[start:stop]
+
+
+class UnsortedRows(Selection):
+    """Many rows of the default order in any other: those of a page are found without sorting all.
+
+    The first `valued_count` of all rows have a value.
+    """
+
+    __slots__ = ("_rows", "_valued_count")
+
+    def __init__(self, rows: Rows, valued_count: int) -> None:
+        super().__init__(len(rows), 0, rows.nbytes)
+        self._rows, self._valued_count = rows, valued_count
+
+    def slice(self, start: int, stop: int) -> Rows:
+        """Return the rows from one position to another."""
+        if start >= stop:
+            return self._rows[:0]
+        spend(self.total // _PARTITIONED)
+        bound = min(_FIRST_LOOK + 2 * stop * self._valued_count // self.total, self._valued_count)
+        rows = self._rows[self._rows < bound]  # in which a page is, if the rows are as dense at the beginning
+        rows = np.partition(rows if len(rows) >= stop else self._rows, stop - 1)[:stop]
+        return np.sort(np.partition(rows, start)[start:])
+
+    def descending(self, start: int, stop: int) -> Rows:
+        """Return the same of descending order."""
+        self.non_null_count = self._valued()
+        return super().descending(start, stop)
+
+    def whole(self) -> RowList:
+        """Return the same rows as a list."""
+        spend(self.total)
+        return RowList(np.sort(self._rows), self._valued())
+
+    def _valued(self) -> int:
+        return int(np.count_nonzero(self._rows < self._valued_count))
 
 
 class RowBitmap(Selection):
@@ -234,6 +275,10 @@ class ScannedRows(Selection):
             self._marked = renumbered(self._bitmap, self._order, self._valued_count)
         return self._marked
 
+    def whole(self) -> RowBitmap:
+        """Return the same rows as a bitmap."""
+        return self.marked()
+
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another."""
         rows = self._scanned(start, stop, self._order[: self._valued_count], self._order[self._valued_count :])
@@ -255,9 +300,6 @@ class ScannedRows(Selection):
         rows = self._first((part[::-1] for part in reversed(parts)), self.total - start)
         return None if rows is None else rows[self.total - stop : self.total - start][::-1]
 
-    def _matches(self, rows: Rows) -> NDArray[np.bool_]:
-        return is_set(self._bitmap, rows)
-
     def _first(self, parts: Iterable[Rows], number: int) -> Rows | None:
         """Return the first rows of the selection in parts of an order, at least a number; None if they are far."""
         looked, most, hits = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
@@ -270,7 +312,7 @@ class ScannedRows(Selection):
                     return None
                 spend(size)
                 rows = part[start : start + size]
-                hits.append(rows[self._matches(rows)])
+                hits.append(rows[is_set(self._bitmap, rows)])
                 number -= len(hits[-1])
         return np.concatenate([*hits, self._order[:0]])
 

@@ -11,9 +11,6 @@ from msgspec import UNSET
 
 from service.background import background_threads
 from service.dataset import Dataset
-from service.engine.columns.row_budget import spend
-from service.engine.columns.selection import ScannedRows
-from service.engine.geography.distance_order import DistanceOrder
 from service.engine.results import WRITERS, Write
 from service.engine.select import ordered
 from service.engine.table import Table
@@ -32,8 +29,6 @@ from service.web.pipeline.routes import ResourceRoute
 
 # Sorts many rows by distance, one query at a time: it takes memory.
 _SORTING: Final = background_threads(1, "sorting")
-# To sort a row by distance takes as long as to look at so many.
-_SORTED: Final = 8
 
 
 def _file(resource: Resource, table: Table, query: Query, file_name: str, write: Write) -> Answer:
@@ -41,13 +36,9 @@ def _file(resource: Resource, table: Table, query: Query, file_name: str, write:
 
     Its fields have the number of records, by which a reader knows that it has them all, and the name of the file.
     """
-    order, nbytes = ordered(table, query), 0
-    if isinstance(order, ScannedRows):
-        order = order.marked()
-    elif isinstance(order, DistanceOrder):
-        spend(_SORTED * order.total)
-        order = order.listed()
-        nbytes = order.nbytes
+    selected = ordered(table, query)
+    order = selected.whole()
+    nbytes = 0 if order is selected else order.nbytes
     fields = {
         COUNT_HEADER: str(order.total),
         hdrs.CONTENT_DISPOSITION: f'attachment; filename="{file_name}"',
