@@ -19,7 +19,7 @@ from service.reading.mapping.declaration import (
     CompaniesTable,
     FieldTable,
     FileTable,
-    JoinTable,
+    JoinedColumns,
     StoresTable,
 )
 from service.reading.mapping.mapping_file import PRESETS, parse_mapping
@@ -40,7 +40,7 @@ def test_every_key_of_a_mapping_is_documented_in_order() -> None:
     own = set(keys_of(AttributeTable)) - set(keys_of(FieldTable)) | {"separator"}
     assert set(named(section(MAPPING, "Attributes"), "Key of an attribute")) == own
     assert named(section(MAPPING, "Attributes"), "Kind") == list(get_args(AttributeKind))
-    assert named(section(MAPPING, "Entries"), "Key of a join") == keys_of(JoinTable)
+    assert named(section(MAPPING, "Entries"), "Key of a join") == keys_of(JoinedColumns)
 
 
 def test_every_part_of_a_format_of_dates_is_documented() -> None:

@@ -51,21 +51,26 @@ def time_zones() -> frozenset[str]:
 @lru_cache(_NAMES_KEPT)
 def time_zone_of(country: str) -> str | None:
     """Return the time zone of a country by a name of it, None if its zones have had several clocks since 2000."""
-    known = countries_by_name().get(fold(country).encode())
-    zones = _zones_by_country().get(known.names[0], ()) if known else ()
-    return zones[0] if zones and _have_one_clock(zones) else None
+    zones = _zones_by_country().get(_code_of(country), ())
+    clocks = [ZoneInfo(name) for name in zones]
+    days = (_ONE_CLOCK_FROM + timedelta(days=day) for day in range(_DAYS if len(clocks) > 1 else 0))
+    have_one = all(len({day.astimezone(clock).utcoffset() for clock in clocks}) == 1 for day in days)
+    return zones[0] if zones and have_one else None
 
 
 def provinces_of(country: str) -> Sequence[tuple[str, str, str]]:
     """Return the code, the name and the time zone of provinces, "" for several zones, of a country with some clocks."""
-    known = countries_by_name().get(fold(country).encode())
-    zones = _provinces().get(known.names[0], {}) if known else {}
+    zones = _provinces().get(_code_of(country), {})
     return [(code, name, zone) for zone, names in zones.items() for code, name in names.items()]
+
+
+def _code_of(country: str) -> str:
+    known = countries_by_name().get(fold(country).encode())
+    return known.names[0] if known else ""
 
 
 @cache
 def _provinces() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """Return the name of each province by country, time zone and code."""
     found: dict[str, dict[str, dict[str, str]]]
     found = msgspec.json.decode((files(__package__) / "provinces.json").read_bytes())
     return found
@@ -80,10 +85,3 @@ def _zones_by_country() -> Mapping[str, Sequence[str]]:
             code, _, zone = line.split("\t")[:3]
             found[code].append(zone)
     return found
-
-
-def _have_one_clock(names: Sequence[str]) -> bool:
-    """Return whether zones have had the same offset from UTC, day by day."""
-    zones = [ZoneInfo(name) for name in names]
-    days = (_ONE_CLOCK_FROM + timedelta(days=day) for day in range(_DAYS if len(zones) > 1 else 0))
-    return all(len({day.astimezone(zone).utcoffset() for zone in zones}) == 1 for day in days)

@@ -2,6 +2,7 @@
 
 import re
 from calendar import monthrange
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -59,7 +60,7 @@ _DATE: Final = ("year", "month", "day")
 _TIME: Final = ("hour", "minute", "second")
 _LESS: Final = (["day"], ["month", "day"])  # what dates may be without
 _YEAR_END: Final = 12
-_FRACTION: Final = re.compile("[.,][0-9]+")
+_FRACTION_AND_OFFSET: Final = re.compile("([.,][0-9]+)? ?(?:([+-][0-9]{2}):?([0-9]{2})?)?")
 _PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2068
 _HALF_DAY: Final = 12
 _MICROSECONDS: Final = 10**6  # of a second
@@ -80,6 +81,7 @@ _OF_DIGITS: Final = {
     "unix-ms": re.compile("[1-9][0-9]{11}|[1-3][0-9]{12}"),
 }
 _NUMBERS: Final = ("first", "second", "third")
+_HOUR: Final = ("h", "hour")
 # What dates with names of months may have besides: 1st, 1er, 3 de mayo de 2024.
 _FILLER: Final = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er|[ºª])\b|\b(?:de|del|di|of) ", re.IGNORECASE)
 _SECONDS: Final = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?")
@@ -152,24 +154,18 @@ def _parse(pattern: re.Pattern[str], text: str, *, ends: bool) -> tuple[str, str
     if len(year) < len("yyyy"):
         year = ("19" if int(year) >= _PIVOT else "20") + year
     if not day:
-        day = str(_last_day(int(year), int(month)) if ends else 1)
+        is_month = ends and int(year) and 0 < int(month) <= _YEAR_END
+        day = str(monthrange(int(year), int(month))[1] if is_month else 1)
     if half:
         hour = str(int(hour) % _HALF_DAY + _HALF_DAY * (half.lower() == "pm"))
     return f"{year}-{month:0>2}-{day:0>2}", f"{hour or '':0>2}:{minute or '00'}:{second or '00'}{_offset(offset or '')}"
 
 
-def _last_day(year: int, month: int) -> int:
-    return monthrange(year, month)[1] if year and 0 < month <= _YEAR_END else 1
-
-
 def _offset(text: str) -> str:
     """Return an offset as in RFC 3339, "" for none: `+01`, `+0100` and ` UTC`, after a fraction of a second."""
-    fraction = found[0].replace(",", ".") if (found := _FRACTION.match(text)) else ""
-    at = max(text.rfind("+"), text.rfind("-"))
-    if not text or at < 0:
-        return f"{fraction}Z" if text else ""
-    digits = text[at + 1 :].replace(":", "").ljust(len("0000"), "0")
-    return f"{fraction}{text[at]}{digits[:2]}:{digits[2:]}"
+    parts: tuple[str, str, str] = _FRACTION_AND_OFFSET.findall(text)[0]
+    fraction, hours, minutes = parts
+    return fraction.replace(",", ".") + (f"{hours}:{minutes or '00'}" if hours else "Z" if text else "")
 
 
 def _since_1970(parts_of_second: int, text: str) -> tuple[str, str] | None:
@@ -260,7 +256,6 @@ def _in_zone(text: str, zone: tzinfo | None) -> str:
 
 
 def _localize(text: str, zone: tzinfo | None) -> str:
-    """Return a valid date-time without an offset, with that of a zone."""
     local = datetime.fromisoformat(text).replace(tzinfo=zone)
     offset = local.utcoffset()
     if offset is not None and offset.seconds % 60:
@@ -299,13 +294,18 @@ def may_be_date(text: str) -> bool:
 
 
 def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
-    """Return the formats of dates, one for each layout; none if a date cannot have this order."""
-    groups = dict(zip(order, _NUMBERS, strict=True))
-    layouts: dict[str, list[re.Match[str]]] = {}
+    """Return the formats of dates, one for each layout; none if a date cannot have this order, or does not exist."""
+    groups, formats = dict(zip(order, _NUMBERS, strict=True)), dict[str, None]()
+    layouts = defaultdict[str, list[re.Match[str]]](list)
     for each in dates:
-        layouts.setdefault(_layout(each, order, {part: each[group] for part, group in groups.items()}), []).append(each)
-    formats = [_format(layout, alike, {**groups, "h": "hour"}) for layout, alike in layouts.items()]
-    return tuple(dict.fromkeys(formats)) if all(formats) else ()
+        layouts[_layout(each, order, {part: each[group] for part, group in groups.items()})].append(each)
+    for layout, alike in layouts.items():
+        widths = {part: min(len(each[group] or part) for each in alike) for part, group in [*groups.items(), _HOUR]}
+        formats[declared := layout.format(**{part: part * width for part, width in widths.items()})] = None
+        parse = parse_date_format(declared) if declared else None
+        if not (parse and all(_is_date(each[0], parse) for each in alike)):
+            return ()
+    return tuple(formats)
 
 
 def _layout(date: re.Match[str], order: str, parts: Mapping[str, str]) -> str:
@@ -328,14 +328,6 @@ def _layout(date: re.Match[str], order: str, parts: Mapping[str, str]) -> str:
         offset = f"{date['space']}zz" if date["offset"] else ""
         layout += f"{date['gap'].lower()}{{h}}:mm{':ss' if date['seconds'] else ''}{half}{offset}"
     return layout
-
-
-def _format(layout: str, dates: Sequence[re.Match[str]], groups: Mapping[str, str]) -> str:
-    """Return the format of dates of one layout, "" if one of them does not exist."""
-    widths = {part: min(len(each[group] or part) for each in dates) for part, group in groups.items()}
-    declared = layout.format(**{part: part * width for part, width in widths.items()})
-    parse = parse_date_format(declared) if declared else None
-    return declared if parse and all(_is_date(each[0], parse) for each in dates) else ""
 
 
 def _is_date(text: str, parse: DateParser) -> bool:

@@ -13,6 +13,12 @@ from service.reading.batch import Batch
 from service.reading.diagnostics import Diagnostic, FileError
 from service.texts import counted, printable, truncate
 
+
+def words(text: str) -> frozenset[str]:
+    """Return the words in a text, as a set."""
+    return frozenset(text.split())
+
+
 _IGNORED: Final = re.compile(r"[\s_-]+")
 COORDINATES: Final = ("latitude", "longitude")
 # Columns of formats of geographic features, for fields that no column is named like.
@@ -74,46 +80,28 @@ _NAME_SYNONYMS: Final = {
     COMPANIES.name: "company companyname brand chain",
 }
 # Numbers of houses are no fields, but parts of an address.
-_HOUSE_NUMBERS: Final = frozenset(
-    {"housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer"}
-    | {"numerorue", "numerovoie", "civico", "numerocivico"}
+_HOUSE_NUMBERS: Final = words(
+    "housenumber houseno streetnumber streetno hausnummer hausnr huisnummer numerorue numerovoie civico numerocivico"
 )
 _PREFIX: Final = re.compile("^(?:store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|gps|geogr|geo)")
 _NUMBER_SIGN: Final = re.compile(r"#|\bn°", re.IGNORECASE)
 _WORD_END: Final = re.compile("(?<=[a-z])(?=[A-Z])")  # in camel case
 _WORDS: Final = re.compile(r"[^\W_]+")
-_ARTICLES: Final = frozenset(
-    {"de", "du", "des", "d", "la", "le", "les", "l", "di", "del", "della", "dell", "dello", "dei", "il", "lo", "gli"}
-    | {"el", "los", "las", "do", "da", "of", "the", "der", "die", "das", "den", "dem"}
+_ARTICLES: Final = words(
+    "de du des d la le les l di del della dell dello dei il lo gli el los las do da of the der die das den dem"
 )
-_STORE_WORDS: Final = frozenset(
-    {"store", "shop", "magasin", "boutique", "point", "vente", "impianto", "negozio", "punto", "vendita", "tienda"}
-    | {"sucursal", "winkel", "station"}
+_STORE_WORDS: Final = words(
+    "store shop magasin boutique point vente impianto negozio punto vendita tienda sucursal winkel station"
 )
 _REMARK: Final = re.compile(r"\([^()]*\)")  # (Ja/Nein), (WGS84)
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _PARTS: Final = re.compile(r"[/|\\;()\n]|\s-\s")  # of a bilingual name
 _IDENTIFIERS: Final = (STORES.identifier, "parent_company_id")  # fields that need no name
-_FIRST_IDENTIFIER_WORDS: Final = frozenset({"id", "code", "cod", "codigo", "codice", "kode"})
-_IDENTIFIER_WORDS: Final = _FIRST_IDENTIFIER_WORDS | frozenset(
-    {"key", "no", "nr", "num", "number", "numero", "nummer", "kennung", "ref", "uid", "uuid", "guid"}
+_FIRST_IDENTIFIER_WORDS: Final = words("id code cod codigo codice kode")
+_IDENTIFIER_WORDS: Final = _FIRST_IDENTIFIER_WORDS | words(
+    "key no nr num number numero nummer kennung ref uid uuid guid"
 )
-_NAME_WORDS: Final = frozenset(
-    {
-        "name",
-        "title",
-        "label",
-        "nom",
-        "nombre",
-        "nome",
-        "naam",
-        "navn",
-        "namn",
-        "libelle",
-        "bezeichnung",
-        "denominazione",
-    }
-)
+_NAME_WORDS: Final = words("name title label nom nombre nome naam navn namn libelle bezeichnung denominazione")
 _MIN_LENGTH: Final = 6  # characters of a name that is compared with others by edits
 _SHORTEST: Final = 4  # of one that may be a slip
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
@@ -179,14 +167,13 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
 
 def is_identifier_name(name: str) -> bool:
     """Return whether a name is that of a column of identifiers, as `city_id`, `cod_provincia` or `id`."""
-    words = _words(name)
-    return bool(words) and (words[-1] in _IDENTIFIER_WORDS or words[0] in _FIRST_IDENTIFIER_WORDS)
+    found = _words(name)
+    return bool(found) and (found[-1] in _IDENTIFIER_WORDS or found[0] in _FIRST_IDENTIFIER_WORDS)
 
 
 def _thing(name: str) -> str:
     """Return what a name is about: `city` of `city_id`, `City Name` and `city`."""
-    words = [word for word in _significant_words(name) if word not in _IDENTIFIER_WORDS | _NAME_WORDS]
-    return "".join(words)
+    return "".join(word for word in _significant_words(name) if word not in _IDENTIFIER_WORDS | _NAME_WORDS)
 
 
 def describe_renamed(columns: Mapping[str, str]) -> list[str]:
@@ -260,14 +247,13 @@ def _words(name: str) -> list[str]:
 
 def _significant_words(name: str) -> Sequence[str]:
     """Return the words of a name, in lower case, without articles before others, and without words for stores."""
-    words = _words(name)
-    significant = [word for word in words[:-1] if word not in _ARTICLES] + words[-1:]
+    found = _words(name)
+    significant = [word for word in found[:-1] if word not in _ARTICLES] + found[-1:]
     return [word for word in significant if word not in _STORE_WORDS] or significant
 
 
 @cache
 def _known_names(resource: Resource) -> Mapping[str, str]:
-    """Return the fields by the keys of their names and synonyms."""
     fields = [field.name for field in resource.fields]
     synonyms = {word: field for field in fields for word in _SYNONYMS.get(field, "").split()}
     synonyms |= dict.fromkeys(_IDENTIFIER_SYNONYMS.split(), resource.identifier)

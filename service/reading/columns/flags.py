@@ -11,7 +11,7 @@ from service.model.kinds import FALSE, FLAG, TRUE, parse_flag
 from service.model.records import STORES
 from service.reading.batch import Cell, RecordFile
 from service.reading.columns.dates import RFC_3339, cached_converter, day_parser, possible_formats
-from service.reading.columns.field_names import MAX_UNUSED, end_of_path
+from service.reading.columns.field_names import MAX_UNUSED, end_of_path, words
 from service.reading.diagnostics import FileError
 
 IS_OPEN: Final = next(field for field in STORES.fields if field.kind is FLAG)
@@ -33,21 +33,17 @@ _MAX_NAMES: Final = 1_000  # that are compared; a header may have millions
 _MAX_WATCHED: Final = 20
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_OPEN: Final = _set(
+_OPEN: Final = words(
     "open opened operational geöffnet offen ouvert ouverte abierto abierta aperto aperta aberto aberta geopend "
     "otwarte öppen åben åpen avoinna otevřeno"
 )
-CLOSED: Final = _set(
+CLOSED: Final = words(
     "closed closure shut defunct geschlossen schließung schliessung stillgelegt aufgegeben fermé fermée fermés "
     "fermées ferme fermee fermeture cerrado cerrada cierre chiuso chiusa chiusura gesloten dicht sluiting "
     "opgeheven fechado fechada zamknięte stängt lukket stengt suljettu zavřeno"
 )
 # Words that leave the meaning of a word for closed as it is: "vorübergehend geschlossen", "closed permanently".
-QUALIFIERS: Final = _set(
+QUALIFIERS: Final = words(
     "temporary temporarily permanent permanently definitively indefinitely currently now is down store shop "
     "branch location business vorübergehend voruebergehend dauerhaft dauernd endgültig endgueltig temporär "
     "zeitweise zurzeit derzeit aktuell momentan vorübergehende dauerhafte endgültige ist filiale geschäft laden "
@@ -56,10 +52,10 @@ QUALIFIERS: Final = _set(
     "provvisoriamente attualmente temporanea definitiva negozio è tijdelijk tijdelijke definitief definitieve "
     "permanente momenteel winkel"
 )
-_YES: Final = _set(
+_YES: Final = words(
     "ja j oui si sí sì sim tak ano kyllä wahr vrai verdadero vero waar active aktiv actif activo attivo actief x"
 )
-_NO: Final = _set(
+_NO: Final = words(
     "nein non não nie nee nej nei ei falsch faux falso onwaar inactive inaktiv inactif inactivo inattivo inactief"
 )
 # With one of these words, a text does not say that a store is closed: "nie geschlossen", "offen, Café geschlossen".
@@ -76,10 +72,10 @@ def flag_of(text: str) -> bool | None:
 
 def says_closed(text: str) -> bool:
     """Return whether a text says that a store is closed, such as "wegen Umbau geschlossen": not on which days."""
-    words = words_of(text)
-    if words.isdisjoint(CLOSED) or _is_phrase(words):
-        return not words.isdisjoint(CLOSED)
-    if len(words) > _MAX_WORDS or not words.isdisjoint(_NOT) or DAY.search(text.casefold()):
+    found = words_of(text)
+    if found.isdisjoint(CLOSED) or _is_phrase(found):
+        return not found.isdisjoint(CLOSED)
+    if len(found) > _MAX_WORDS or not found.isdisjoint(_NOT) or DAY.search(text.casefold()):
         return False
     return _YEAR.search(text) is not None or not any(map(str.isdigit, text))
 
@@ -89,14 +85,14 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def _is_phrase(words: frozenset[str]) -> bool:
-    return not words.isdisjoint(CLOSED) and words <= CLOSED | QUALIFIERS
+def _is_phrase(found: frozenset[str]) -> bool:
+    return not found.isdisjoint(CLOSED) and found <= CLOSED | QUALIFIERS
 
 
-_DATE: Final = _set("date datum fecha data")
+_DATE: Final = words("date datum fecha data")
 # Words that mean the end of a store only beside one for a date: a closing time is another thing.
-_END: Final = _set("close closing closure end fermeture cierre chiusura sluiting")
-_CLOSING_DATE: Final = _set(
+_END: Final = words("close closing closure end fermeture cierre chiusura sluiting")
+_CLOSING_DATE: Final = words(
     "closedate closeddate closingdate enddate closedon schließungsdatum schliessungsdatum schließdatum "
     "schliessdatum enddatum sluitingsdatum"
 )
@@ -105,9 +101,9 @@ _OTHERS: Final = (
     QUALIFIERS
     | _END
     | _DATE
-    | _set("of on at the since am seit ab zum de le la du depuis desde el del dal di il op sinds van")
+    | words("of on at the since am seit ab zum de le la du depuis desde el del dal di il op sinds van")
 )
-_DAYS: Final = _set(
+_DAYS: Final = words(
     "mon tue tues wed thu thur thurs fri sat sun mo tu we th fr sa su di mi do so lun mar mer jeu ven sam dim lu ma me "
     "je ve mié mie jue vie sáb sab dom gio zo wo vr za"
 )
@@ -115,10 +111,9 @@ _DAYS: Final = _set(
 
 def is_closed_name(name: str) -> bool:
     """Return whether a column says by its name that a store is closed: with a yes, or with a date."""
-    words = words_of(_CAMEL_CASE.sub(" ", name))
-    if not words <= _KNOWN | _OTHERS:
-        return False
-    return not words.isdisjoint(_KNOWN) or not (words.isdisjoint(_END) or words.isdisjoint(_DATE))
+    found = words_of(_CAMEL_CASE.sub(" ", name))
+    has_end = not found.isdisjoint(_KNOWN) or not (found.isdisjoint(_END) or found.isdisjoint(_DATE))
+    return has_end and found <= _KNOWN | _OTHERS
 
 
 def has_status_word(name: str) -> bool:
@@ -162,8 +157,8 @@ def status_columns(file: RecordFile, used: Iterable[str]) -> Sequence[str]:
 def mentions_status(name: str, cells: Sequence[Cell]) -> bool:
     """Return whether the cells of a column speak of open and closed stores, not of opening hours."""
     texts = {cell.strip() for cell in set(cells) if isinstance(cell, str)} - {""}
-    folded, words = set(map(str.casefold, texts)), words_of(_CAMEL_CASE.sub(" ", name))
-    is_day = any(map(DAY.search, words)) or (words <= _DAYS | {"hours", "open"} and not words.isdisjoint(_DAYS))
+    folded, found = set(map(str.casefold, texts)), words_of(_CAMEL_CASE.sub(" ", name))
+    is_day = any(map(DAY.search, found)) or (found <= _DAYS | {"hours", "open"} and not found.isdisjoint(_DAYS))
     if not 0 < len(texts) <= MAX_TEXTS or is_day or any(map(_HOURS.fullmatch, folded)):
         return False
     return all(text in _OPEN or _is_phrase(words_of(text)) for text in folded) or any(map(says_closed, texts))

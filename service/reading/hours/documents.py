@@ -72,28 +72,22 @@ def _read_ucp(schedule: Schedule, value: Any, as_of: date) -> None:
 
 
 def _read_specifications(schedule: Schedule, value: Any, as_of: date) -> None:
+    """Add hours of schema.org. One is closed without times, or from 00:00 to 00:00."""
     for each in msgspec.convert(value if isinstance(value, list) else [value], list[_Specification]):
         days = [each.day_of_week] if isinstance(each.day_of_week, str) else each.day_of_week
         if bool(days) == bool(each.valid_from or each.valid_through):
             raise HoursError("weekdays within dates, or neither")
-        times = _specified(each)
+        is_closed = each.opens is None and each.closes is None
+        opens, closes = (0, 0) if is_closed else (_clock(each.opens or ""), _clock(each.closes or ""))
+        times = [interval(opens, closes)] if opens or closes else []
         for day in days:
-            schedule.week[_weekday(day.rpartition("/")[2])] += filter(None, [times])
+            schedule.week[_weekday(day.rpartition("/")[2])] += times
         if not days:
             first, last = (_day(day or "") for day in (each.valid_from, each.valid_through))
             _add(schedule, dates(first, last, as_of), times, each.title)
 
 
-def _specified(each: _Specification) -> Interval | None:
-    """Return the interval of a specification, None if it is closed: without times, or from 00:00 to 00:00."""
-    if each.opens is None and each.closes is None:
-        return None
-    opens, closes = _clock(each.opens or ""), _clock(each.closes or "")
-    return interval(opens, closes) if opens or closes else None
-
-
 def _read_periods(schedule: Schedule, value: Any, as_of: date) -> None:
-    """Add hours of Google, of the week or exceptions."""
     found = msgspec.convert(value, _Periods)
     for each in found.periods:
         opens, closes = _weekday(each.open_day), _weekday(each.close_day)
@@ -102,7 +96,8 @@ def _read_periods(schedule: Schedule, value: Any, as_of: date) -> None:
         first, last = (msgspec.structs.astuple(day or each.start_date) for day in (each.start_date, each.end_date))
         day, _ = days = dates(first, first, as_of)
         schedule.is_dated |= not first[0]
-        _add(schedule, days, None if each.closed else _period(each, (dates(last, last, day)[0] - day).days))
+        times = [] if each.closed else [_period(each, (dates(last, last, day)[0] - day).days)]
+        _add(schedule, days, times)
 
 
 def _period(period: _Period, days: int) -> Interval:
@@ -117,16 +112,15 @@ def _period(period: _Period, days: int) -> Interval:
     return interval(opens, closes)
 
 
-def _add(schedule: Schedule, days: Dates, times: Interval | None, title: str | None = None) -> None:
-    """Add an interval on a range of dates, or None if it is closed, and its title."""
-    known = schedule.exceptions.get(days)
-    if known is not None and bool(known) == (times is None):
+def _add(schedule: Schedule, days: Dates, times: list[Interval], title: str | None = None) -> None:
+    known = schedule.exceptions.get(days, times)
+    if bool(known) != bool(times):
         raise HoursError("a date on which it is open and closed")
-    schedule.exceptions[days] = [*(known or ()), *filter(None, [times])]
+    schedule.exceptions[days] = [*known, *times]
     if title is not None:
         if not title.isprintable():
             raise HoursError("a title with characters that cannot be printed")
-        schedule.titles.setdefault((days, times and times[0]), title)
+        schedule.titles.setdefault((days, times[0][0] if times else None), title)
 
 
 def _weekday(name: str) -> int:
@@ -153,21 +147,21 @@ def _day(text: str) -> tuple[int, int, int]:
 
 # Adds a value to a schedule; a date without a year is the first that is not over on a day.
 _Read: TypeAlias = Callable[[Schedule, Any, date], None]
-# The members of an object with a week and exceptions, a member of the first of each, and what reads both.
-_KINDS: Final[tuple[tuple[tuple[str, str], tuple[str, str], _Read], ...]] = (
-    ((_UCP, "exception_hours"), ("day", "valid_from"), _read_ucp),
-    (("regularHours", "specialHours"), ("periods", "specialHourPeriods"), _read_periods),
-    (
-        ("openingHoursSpecification", "specialOpeningHoursSpecification"),
-        ("dayOfWeek", "validFrom"),
-        _read_specifications,
-    ),
-)
-# The member with a week -> that with exceptions.
-MEMBERS: Final = dict(members for members, _, _ in _KINDS)
-# A member of a week, or of exceptions, or of its first element, and what reads it.
-_WEEKS: Final = {week: read for _, (week, _), read in _KINDS} | {"validFrom": _read_specifications}
-_EXCEPTIONS: Final = {exceptions: read for _, (_, exceptions), read in _KINDS}
+# The member of an object with a week -> that with exceptions.
+MEMBERS: Final = {
+    _UCP: "exception_hours",
+    "regularHours": "specialHours",
+    "openingHoursSpecification": "specialOpeningHoursSpecification",
+}
+# A member with a week, or of it or its first element, and what reads it; the same for exceptions.
+_WEEKS: Final[Mapping[str, _Read]] = {
+    **dict.fromkeys((_UCP, "day"), _read_ucp),
+    **dict.fromkeys(("regularHours", "periods"), _read_periods),
+    **dict.fromkeys(("openingHoursSpecification", "dayOfWeek", "validFrom"), _read_specifications),
+}
+_EXCEPTIONS: Final[Mapping[str, _Read]] = {
+    "valid_from": _read_ucp, "specialHourPeriods": _read_periods, "validFrom": _read_specifications
+}  # fmt: skip
 
 
 def read_document(text: str, as_of: date) -> tuple[str | None, Schedule | None]:
@@ -178,7 +172,7 @@ def read_document(text: str, as_of: date) -> tuple[str | None, Schedule | None]:
     value = members.get(week, value)
     if value in _EMPTY and not (value == [] and week == _UCP):
         return None, None
-    read = next((read for (name, _), _, read in _KINDS if name == week), None) or _reader(value, _WEEKS)
+    read = _WEEKS.get(week) or _reader(value, _WEEKS)
     for part in (value, members.get(MEMBERS.get(week, ""))):
         if part is not None:
             _convert(read, schedule, part, as_of)

@@ -7,13 +7,13 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from service.model.hours import MOST_EXCEPTIONS, OpeningHours
+from service.model.hours import OpeningHours
 from service.reading.batch import Cell, Invalid, written
 from service.reading.columns.countries import time_zone_of, time_zones
 from service.reading.columns.dates import MAX_CACHED, Cells
 from service.reading.diagnostics import Issue
 from service.reading.hours.documents import add_exceptions, read_document
-from service.reading.hours.rules import Rules, read_rules, read_times
+from service.reading.hours.rules import read_rules, read_times
 from service.reading.hours.schedule import HoursError, Schedule
 
 MOST_BYTES: Final = 16_384  # of a source
@@ -24,12 +24,8 @@ _MOST_CACHED: Final = MAX_CACHED // 2  # hours, and hours with a zone
 Source: TypeAlias = Cell | tuple[Cell, ...]
 
 
-class _Hours(msgspec.Struct, frozen=True):
-    """The zone that hours have of their own; their JSON without a zone; whether rules for holidays were left out."""
-
-    zone: str | None
-    encoded: bytes
-    lacks_holidays: bool
+# The zone that hours have of their own; their JSON without a zone; whether rules for holidays were left out.
+_Hours: TypeAlias = tuple[str | None, bytes, bool]
 
 
 class HoursReader:
@@ -53,63 +49,50 @@ class HoursReader:
         text = " / ".join(map(written, source if isinstance(source, tuple) else (source,)))
         if isinstance(found, HoursError):
             return self._invalid(text, str(found))
-        name = found.zone or zone
+        own, without_zone, lacks_holidays = found
+        name = own or zone
         if not name:
             return Invalid(text, _NO_ZONE, is_null=True)
         if name not in time_zones():
             return self._invalid(text, f"no time zone {name!r}")
-        encoded = found.encoded.replace(b'""', b'"%b"' % name.encode(), 1)
+        encoded = without_zone.replace(b'""', b'"%b"' % name.encode(), 1)
         if len(encoded) > MOST_BYTES:  # which an export could not be read from
             return self._invalid(text, f"longer than {MOST_BYTES:,} bytes as JSON")
         value = encoded.decode()
-        return Invalid(text, _NO_HOLIDAYS, is_null=True, value=value) if found.lacks_holidays else value
+        return Invalid(text, _NO_HOLIDAYS, is_null=True, value=value) if lacks_holidays else value
 
     def _invalid(self, text: str, reason: str) -> Invalid:
         return Invalid(text, Issue("hours", f"opening hours that cannot be read: {reason}"), is_null=self._is_null)
 
     def _hours(self, source: Source, exceptions: Cell) -> _Hours | HoursError | None:
         try:
-            zone, rules = self._rules(source)
-            if rules is None:
+            zone, schedule = self._schedule(source)
+            if schedule is None:
                 return None
-            schedule = rules.schedule
             if (text := _text(exceptions)) != "":
                 add_exceptions(schedule, text, self._as_of)
             self.is_dated |= schedule.is_dated
-            lacks_holidays = rules.holidays is not None and self._holidays is None
+            lacks_holidays = schedule.holidays is not None and self._holidays is None
             encoded = msgspec.json.encode(OpeningHours("", schedule.hours(), schedule.exception_hours()))
-            return _Hours(zone, encoded, lacks_holidays)
         except HoursError as error:
             return error
+        return zone, encoded, lacks_holidays
 
-    def _rules(self, source: Source) -> tuple[str | None, Rules | None]:
+    def _schedule(self, source: Source) -> tuple[str | None, Schedule | None]:
         """Return the zone and the hours of a source, None of each if it has none."""
         if isinstance(source, tuple):
-            return None, self._week(tuple(map(_text, source)))
+            texts = list(map(_text, source))
+            days = [self._times_cached(text) if text else [] for text in texts]
+            known = [each for each in days if each is not None]
+            return None, Schedule(known) if any(texts) and len(known) == len(days) else None
         text = _text(source)
         if text[:1] in ("{", "["):
-            zone, schedule = read_document(text, self._as_of)
-            return zone, None if schedule is None else Rules(schedule)
-        return None, self._with_holidays(read_rules(text, self._as_of)) if text else None
-
-    def _week(self, texts: Sequence[str]) -> Rules | None:
-        days = [self._times_cached(text) if text else [] for text in texts]
-        known = [each for each in days if each is not None]
-        return Rules(Schedule(known)) if any(texts) and len(known) == len(days) else None
-
-    def _with_holidays(self, rules: Rules | None) -> Rules | None:
-        """Return the rules of a text with an exception on each holiday, if they have some and no rule has its date."""
-        if rules is not None:
-            exceptions = rules.schedule.exceptions
-            if len(exceptions) > MOST_EXCEPTIONS:
-                raise HoursError(f"more than {MOST_EXCEPTIONS} exceptions")
-            own, days = list(exceptions), () if rules.holidays is None else self._holidays or ()
-            for day in days:
-                if not any(first <= day <= last for first, last in own):
-                    week = rules.schedule.week[day.weekday()] if rules.adds_to_week else []
-                    exceptions[day, day] = [*week, *(rules.holidays or ())]
-            rules.schedule.extend_nights()
-        return rules
+            return read_document(text, self._as_of)
+        schedule = read_rules(text, self._as_of) if text else None
+        if schedule is not None:
+            schedule.add_holidays(self._holidays or ())
+            schedule.extend_nights()
+        return None, schedule
 
 
 @lru_cache(MAX_CACHED)

@@ -50,15 +50,7 @@ class _Rule(msgspec.Struct):
         return not (self.days or self.dates or self.is_for_holidays)
 
 
-class Rules(msgspec.Struct):
-    """What a text says: a week, exceptions, and on holidays, if it has rules for them, intervals, which may be more."""
-
-    schedule: Schedule
-    holidays: list[Interval] | None = None
-    adds_to_week: bool = False
-
-
-def read_rules(text: str, as_of: date) -> Rules | None:
+def read_rules(text: str, as_of: date) -> Schedule | None:
     """Return what a text says, None if it says that the hours are unknown. Raises HoursError.
 
     Dates without a year are the first ones that are not over on a day.
@@ -80,15 +72,17 @@ def read_times(text: str) -> list[Interval] | None:
     raise HoursError("days in the column of a day")
 
 
-def _applied(rules: Sequence[_Rule], as_of: date) -> Rules:
-    """Return what rules say together, in their order."""
+def _applied(rules: Sequence[_Rule], as_of: date) -> Schedule:
     if not rules:
         raise HoursError("no rules")
     numbers = days_of(name for rule in rules for days in rule.days for name in days)
     timed = set[object]()  # the days that have times
     week, exceptions, holidays, adds_to_week = _ByDays(), _ByDays(), _ByDays(), False
     for rule in rules:
-        of_rule = (day for first, last in rule.days for day in _between(numbers[first], numbers[last]))
+        spans = ((numbers[first], numbers[last]) for first, last in rule.days)
+        of_rule = (
+            day % len(WEEK) for first, last in spans for day in range(first, first + (last - first) % len(WEEK) + 1)
+        )
         days = frozenset(WEEK if rule.is_for_all else of_rule)
         ranges = [dates(first, last, as_of) for first, last in rule.dates]
         if rule.is_more and not exceptions.keys() >= set(ranges):
@@ -97,22 +91,13 @@ def _applied(rules: Sequence[_Rule], as_of: date) -> Rules:
             adds_to_week = rule.is_more and (adds_to_week or not holidays)
         for known, each in ((week, days), (exceptions, ranges), (holidays, ["ph"] * rule.is_for_holidays)):
             known |= {day: [*(known.get(day, ()) if rule.is_more else ()), *rule.intervals] for day in each}
-        _check_times(rule, {days, *ranges, rule.is_for_holidays and "ph"}, timed)
+        own = {days, *ranges, rule.is_for_holidays and "ph"} - {False, frozenset()} if rule.intervals else set()
+        if not rule.is_more and own & timed:  # which may be meant as more intervals
+            raise HoursError("the same days twice with times")
+        timed |= own
     is_dated = any(not first[0] for rule in rules for first, _ in rule.dates)
-    schedule = Schedule([week.get(day, []) for day in WEEK], exceptions, is_dated=is_dated)
-    return Rules(schedule, holidays.get("ph"), adds_to_week)
-
-
-def _between(first: int, last: int) -> Iterator[int]:
-    return (each % len(WEEK) for each in range(first, (last if last >= first else last + len(WEEK)) + 1))
-
-
-def _check_times(rule: _Rule, days: set[object], timed: set[object]) -> None:
-    """Raise HoursError if days have times twice, which may be meant as more intervals; `timed` had some before."""
-    days -= {False, frozenset()}
-    if rule.intervals and not rule.is_more and days & timed:
-        raise HoursError("the same days twice with times")
-    timed |= days if rule.intervals else set()
+    days_of_week, of_holidays = [week.get(day, []) for day in WEEK], holidays.get("ph")
+    return Schedule(days_of_week, exceptions, is_dated=is_dated, holidays=of_holidays, adds_to_week=adds_to_week)
 
 
 def _rules(found: Sequence[Token]) -> Iterator[_Rule | None]:

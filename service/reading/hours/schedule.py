@@ -1,6 +1,6 @@
 """A week and its exceptions as intervals of minutes, and their normal form, in which they are served."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -67,14 +67,27 @@ def dates(first: tuple[int, int, int], last: tuple[int, int, int], as_of: date) 
 class Schedule(msgspec.Struct):
     """Intervals by day of the week from monday, and by range of dates, which has none if it is closed.
 
-    titles    a range and the first minute of an interval, or None of a closed range -> its title
-    is_dated  whether a date had no year
+    titles        a range and the first minute of an interval, or None of a closed range -> its title
+    is_dated      whether a date had no year
+    holidays      the intervals of holidays, None without a rule for them
+    adds_to_week  whether these are more than those of the week
     """
 
     week: list[list[Interval]] = msgspec.field(default_factory=lambda: [[] for _ in WEEK])
     exceptions: dict[Dates, list[Interval]] = {}
     titles: dict[tuple[Dates, int | None], str] = {}
     is_dated: bool = False
+    holidays: list[Interval] | None = None
+    adds_to_week: bool = False
+
+    def add_holidays(self, days: Sequence[date]) -> None:
+        """Add an exception on each holiday that has none, if there are rules for holidays. Raises HoursError."""
+        if len(own := list(self.exceptions)) > MOST_EXCEPTIONS:
+            raise HoursError(f"more than {MOST_EXCEPTIONS} exceptions")
+        for day in days if self.holidays is not None else ():
+            if not any(first <= day <= last for first, last in own):
+                week = self.week[day.weekday()] if self.adds_to_week else []
+                self.exceptions[day, day] = [*week, *(self.holidays or ())]
 
     def extend_nights(self) -> None:
         """Let intervals of the week that begin on the date before an exception end when they end: the rule of OSM."""

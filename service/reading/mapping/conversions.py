@@ -16,7 +16,7 @@ from service.reading.characters import has_c1, repair_of_c1
 from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
 from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
-from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
+from service.reading.mapping.declaration import AttributeTable, FieldMapping, ResourceMapping, SplitPart
 from service.reading.mapping.points import POINTS, coordinate, is_empty, with_decimal_points
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
@@ -74,7 +74,7 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
     if (default := entry.default) is not None:
         yield lambda cells: [cell if has_value(cell) else default for cell in cells]
     if entry.attribute is not None:
-        yield AttributeReader(entry.attribute, dates=entry.dates or ()).column
+        yield AttributeReader(entry).column
     elif not texts and field.kind is not FLAG:
         yield _without_flags
 
@@ -116,8 +116,13 @@ def padded(digits: int, text: str) -> str:
 
 
 def by_part(split: SplitPart) -> Conversion:
-    """Return what takes a part of each text."""
-    return lambda cells: [split.of(cell) if isinstance(cell, str) else cell for cell in cells]
+    """Return what takes a part of each text, without white space around it; without a separator, all is part 1."""
+
+    def part(text: str) -> str | None:
+        parts = trim(text).split(split.separator, 1)
+        return trim(parts[split.number - 1]) if split.number <= len(parts) else None
+
+    return lambda cells: [part(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _with_point(text: str) -> Cell:
@@ -164,31 +169,24 @@ def closer(entry: FieldMapping, as_of: date) -> Callable[[Cells, Cells], Cells]:
 class AttributeReader:
     """Reads the cells of an attribute: its values, `Invalid` for others, which may be null."""
 
-    def __init__(
-        self,
-        options: AttributeOptions,
-        *,
-        dates: Sequence[str] = (),
-        no_value: AbstractSet[str] = frozenset(),
-        values: Mapping[str, Constant] | None = None,
-        other: Constant | None = None,
-    ) -> None:
-        """Read cells as declared; `no_value`, `values` and `other` are applied to the texts of lists."""
-        self._options, self._issue = options, _NOT[options.kind]
-        self._no_value, self._values, self._other = no_value, values or {}, other
-        parse_day, decimal = day_parser((*dates, RFC_3339)), options.decimal
+    def __init__(self, entry: FieldMapping, no_value: AbstractSet[str] = frozenset()) -> None:
+        """Read cells as an entry declares; what it declares of values is applied to the texts of lists."""
+        self._options = options = entry.attribute or AttributeTable()
+        self._entry, self._no_value, self._issue = entry, no_value, _NOT[options.kind]
+        parse_day, decimal = day_parser((*(entry.dates or ()), RFC_3339)), options.decimal or "."
         numbers = _NUMBERS if decimal == "." else _INTEGERS
         self._plain = {"text": _TEXTS, "number": numbers, "url": _URLS}.get(options.kind)
         # Each returns None for other texts.
-        parsers: Mapping[str, Callable[[str], _Value]] = {
+        parsers: dict[str, Callable[[str], _Value]] = {
             "text": lambda text: text,
             "number": lambda text: None if decimal == "," and "." in text else _json_number(trim(text), decimal),
             "flag": lambda text: parse_flag(trim(text)),
             "list": lambda text: self._texts(text.split(options.separator)),
             "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
         }
-        form = _FORMS.get(options.kind)
-        self._parse = parsers[options.kind] if form is None else lambda text: _of_form(form, trim(text))
+        form = _FORMS.get(options.kind, _TEXTS)
+        parsers.setdefault(options.kind, lambda text: trim(text) if form.fullmatch(trim(text)) else None)
+        self._parse = parsers[options.kind]
         self._read_cached = lru_cache(MAX_CACHED)(self._read)
 
     def column(self, cells: Cells) -> Cells:
@@ -196,7 +194,6 @@ class AttributeReader:
         return cells if self._are_plain(cells) else list(map(self._read_cached, cells))
 
     def _are_plain(self, cells: Cells) -> bool:
-        """Return whether all cells are texts, or None, that are certainly in canonical form."""
         try:
             texts: Sequence[Any] = ["" if cell is None else cell for cell in cells]
             lines = "\n".join([*texts, ""])
@@ -211,29 +208,26 @@ class AttributeReader:
         )
 
     def _read(self, cell: Cell) -> Cell:
-        value = cell.issue if isinstance(cell, Invalid) else self._parsed(cell)
-        issue = value if isinstance(value, Issue) else self._check(value)
-        if issue is None and not isinstance(value, Issue):
-            return value
-        text = written(cell)
-        if issue is None or not isinstance(cell, Invalid):
-            issue = control_issue(text) or issue or self._issue
-        return Invalid(text, issue, is_null=self._options.is_null_if_invalid)
+        if not has_value(cell):
+            return None
+        value = cell if isinstance(cell, Invalid) else self._parsed(cell)
+        issue = value.issue if isinstance(value, Invalid) else self._issue if value is None else self._check(value)
+        if issue is None:
+            return None if value == () else value
+        shown = written(cell)
+        issue = issue if isinstance(cell, Invalid) else control_issue(shown) or issue
+        return Invalid(shown, issue, is_null=self._options.invalid is not None)
 
-    def _parsed(self, cell: Cell) -> _Value | Issue:
-        value: _Value = None
-        if cell is None or isinstance(cell, tuple) or (isinstance(cell, str) and not cell.strip()):
-            return cell if isinstance(cell, tuple) else None
+    def _parsed(self, cell: Cell) -> _Value:
+        """Return the value of a cell, None if it is none of the kind."""
         if isinstance(cell, str):
-            value = self._parse(cell)
-        elif isinstance(cell, bool) and self._options.kind == "flag":
-            value = cell
-        elif isinstance(cell, WrongType) and self._options.kind == "list":
-            value = None if (elements := _elements(cell.text)) is None else self._texts(elements)
-        return self._issue if value is None else value or None if isinstance(value, tuple) else value
+            return self._parse(cell)
+        if isinstance(cell, tuple) or (isinstance(cell, bool) and self._options.kind == "flag"):
+            return cell
+        elements = _elements(cell.text) if isinstance(cell, WrongType) and self._options.kind == "list" else None
+        return None if elements is None else self._texts(elements)
 
     def _check(self, value: object) -> Issue | None:
-        """Return the issue of a value of the right kind."""
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         if issue := next(filter(None, map(control_issue, texts)), None):
             return issue
@@ -243,14 +237,11 @@ class AttributeReader:
         return None
 
     def _texts(self, texts: Sequence[str]) -> tuple[str, ...]:
+        values, other = self._entry.values, self._entry.other
         known = ((text, text.casefold()) for text in map(trim, texts))
         found = ((text, folded) for text, folded in known if text and folded not in self._no_value)
-        values = (self._values.get(folded, text if self._other is None else self._other) for text, folded in found)
-        return tuple(filter(None, (trim(str(value)) for value in values)))
-
-
-def _of_form(form: re.Pattern[str], text: str) -> str | None:
-    return text if form.fullmatch(text) else None
+        meant = (values.get(folded, text if other is None else other) for text, folded in found)
+        return tuple(filter(None, (trim(str(value)) for value in meant)))
 
 
 def concatenated(columns: Sequence[Cells]) -> Cells:
@@ -281,14 +272,9 @@ def _elements(text: str) -> list[str] | None:
     """Return the texts and numbers in an array of JSON, as texts; None if it has others, or is none."""
     try:
         found = [bytes(each) for each in msgspec.json.decode(text, type=list[msgspec.Raw])]
-        return [_element(each) for each in found if each != b"null"]
-    except (msgspec.DecodeError, ValueError):
+        texts = [msgspec.json.decode(each, type=str) if each[:1] == b'"' else each.decode() for each in found]
+    except msgspec.DecodeError:
         return None
-
-
-def _element(element: bytes) -> str:
-    if element[:1] == b'"':
-        return msgspec.json.decode(element, type=str)
-    if element[:1] in (b"[", b"{", b"t", b"f"):
-        raise ValueError("neither a text nor a number")
-    return element.decode()
+    if any(each[:1] in (b"[", b"{", b"t", b"f") for each in found):
+        return None
+    return [text for text, each in zip(texts, found, strict=True) if each != b"null"]

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, tzinfo
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
 
-from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
-from service.model.kinds import trim
+from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, Show, schema_of
 from service.model.records import STORES, Resource
 from service.reading.formats.table_file import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
+KINDS: Final[tuple[AttributeKind, ...]] = get_args(AttributeKind)
+SHOWN: Final[tuple[Show, ...]] = get_args(Show)
 MOST_LINES: Final = 10**9
 MOST_BYTES: Final = 16_384
 
@@ -52,10 +53,10 @@ class CompaniesTable(StoresTable, frozen=True, rename={"source": "from"}):
     source: str | None = None
 
 
-class JoinTable(msgspec.Struct, frozen=True):
-    """The keys of a join in `first`."""
+class JoinedColumns(msgspec.Struct, frozen=True, rename={"columns": "join"}):
+    """Columns whose values are joined, as the keys of a join declare; most are a single one."""
 
-    join: list[str]
+    columns: tuple[str, ...]
     separator: str = " "
 
 
@@ -63,7 +64,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     """The keys of an entry of `fields`."""
 
     column: str | None = None
-    join: list[str] | None = None
+    join: tuple[str, ...] | None = None
     separator: str | None = None
     first: list[Any] | None = None  # columns, and tables of joins
     split: str | None = None
@@ -80,7 +81,10 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
 
 
 class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "from"}):
-    """The keys of an entry of `attributes`: those of fields, of which `separator` is that of a list, and its own."""
+    """The keys of an entry of `attributes`: those of fields, of which `separator` is that of a list, and its own.
+
+    holidays  the dates on which rules for holidays apply; None if they are left out
+    """
 
     kind: str = "text"
     decimal: str | None = None
@@ -97,40 +101,11 @@ class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "f
     holidays: list[date] | None = None
 
 
-class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the values of an attribute are read.
-
-    separator           between the texts of a list
-    max_length          of a value, or of the texts of a list together, in bytes of UTF-8
-    is_null_if_invalid  whether other values are warned of, and null, instead of errors
-    holidays            the dates on which rules for holidays apply; None if they are left out
-    """
-
-    kind: AttributeKind
-    separator: str
-    decimal: str
-    max_length: int
-    is_null_if_invalid: bool
-    holidays: tuple[date, ...] | None = None
-
-
-class JoinedColumns(msgspec.Struct, frozen=True):
-    """Columns whose values are joined; most are a single one."""
-
-    columns: tuple[str, ...]
-    separator: str = " "
-
-
 class SplitPart(msgspec.Struct, frozen=True):
     """One of the two parts of a text, before or after the first separator in it; `number` is 1 or 2."""
 
     separator: str
     number: int
-
-    def of(self, text: str) -> str | None:
-        """Return the part of a text without the white space around it; without a separator, all of it is part 1."""
-        parts = trim(text).split(self.separator, 1)
-        return trim(parts[self.number - 1]) if self.number <= len(parts) else None
 
 
 class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +121,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     closing_date  the column of the dates from which on a flag is false
     point         the notation of coordinates from which it is taken; "" if the text is the value
     optional      whether the file may be without the columns
-    attribute     how its values are read if it is an attribute
+    attribute     what is declared of it if it is an attribute, complete
     parts         of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
     """
 
@@ -160,8 +135,13 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     closing_date: str | None = None
     point: str = ""
     optional: bool = False
-    attribute: AttributeOptions | None = None
+    attribute: AttributeTable | None = None
     parts: Mapping[str, "FieldMapping"] = {}
+
+    @classmethod
+    def of_column(cls, name: str, *, optional: bool = False) -> "FieldMapping":
+        """Return the mapping of a field that is a column."""
+        return cls(sources=(JoinedColumns((name,)),), optional=optional)
 
     @property
     def columns(self) -> Iterator[str]:

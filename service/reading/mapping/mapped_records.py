@@ -27,7 +27,13 @@ from service.reading.mapping.conversions import (
     has_value,
     without,
 )
-from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.mapping.declaration import (
+    NO_MAPPING,
+    AttributeTable,
+    FieldMapping,
+    JoinedColumns,
+    ResourceMapping,
+)
 from service.reading.mapping.points import located_columns
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
@@ -74,7 +80,7 @@ def has_columns(names: Sequence[str], *, mapping: ResourceMapping, resource: Res
 
 
 def _as_columns(columns: Mapping[str, str]) -> dict[str, FieldMapping]:
-    return {field: FieldMapping(sources=(JoinedColumns((column,)),)) for field, column in columns.items()}
+    return {field: FieldMapping.of_column(column) for field, column in columns.items()}
 
 
 class _Finder:
@@ -87,17 +93,13 @@ class _Finder:
 
     def entry(self, field: str, entry: FieldMapping) -> FieldMapping | None:
         """Return how a field is made of columns as the file names them; None if it has none of them."""
-        sources = tuple(filter(None, (self.source(field, each, entry) for each in entry.sources)))
+        found = [([self.column(field, name, entry) for name in each.columns], each) for each in entry.sources]
+        sources = [JoinedColumns(tuple(filter(None, names)), each.separator) for names, each in found if any(names)]
         closing_date = entry.closing_date and self.column(field, entry.closing_date, entry)
-        parts = {name: found for name, each in entry.parts.items() if (found := self.entry(field, each)) is not None}
+        parts = {name: part for name, each in entry.parts.items() if (part := self.entry(field, each)) is not None}
         is_made = sources or closing_date or parts or entry.default is not None
-        changes = {"sources": sources, "closing_date": closing_date, "parts": parts}
+        changes = {"sources": tuple(sources), "closing_date": closing_date, "parts": parts}
         return msgspec.structs.replace(entry, **changes) if is_made else None
-
-    def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
-        """Return columns as the file names them; None if it has none of them and they are optional."""
-        columns = tuple(filter(None, (self.column(field, each, entry) for each in source.columns)))
-        return JoinedColumns(columns, source.separator) if columns else None
 
     def column(self, field: str, name: str, entry: FieldMapping) -> str | None:
         """Return a column as the file names it; None if it has none like it and it is optional."""
@@ -107,12 +109,11 @@ class _Finder:
         if len(similar) == 1:
             return similar[0]
         if not entry.optional:
-            hint = self._hint(name, similar) or self._constant_hint(name, field, entry)
-            self.missing.append(f"{truncate(name)!r} (of {field}{hint})")
+            self.missing.append(f"{truncate(name)!r} (of {field}{self._hint(name, field, entry)})")
         return name if not self._is_table else None
 
-    def _hint(self, name: str, similar: Sequence[str]) -> str:
-        if similar:
+    def _hint(self, name: str, field: str, entry: FieldMapping) -> str:
+        if similar := self._alike[name]:
             return f"; use one of {', '.join(map(repr, similar[:3]))}"
         if name.startswith(PREFIX) and name in self._entries:
             return "; name a column of the file with `from`"
@@ -120,19 +121,15 @@ class _Finder:
             return "; that is a field of the service; name a column of the file"
         if near := get_close_matches(name, self._names[:_MAX_NAMES], n=1):
             return f"; did you mean {near[0]!r}?"
-        return "" if self._is_table else "; if only some records have it, declare it optional"
-
-    def _constant_hint(self, name: str, field: str, entry: FieldMapping) -> str:
-        """Return how to write what may be meant as a value; "" if a table with columns is declared."""
-        if field == STORES.identifier or entry != FieldMapping(sources=(JoinedColumns((name,)),)):
-            return ""
-        return f"; a value of all records is {inline_table({'constant': quoted(truncate(name))})}"
+        is_plain = field != STORES.identifier and entry == FieldMapping.of_column(name)
+        constant = f"; a value of all records is {inline_table({'constant': quoted(truncate(name))})}"
+        optional = "; if only some records have it, declare it optional"
+        return optional if not self._is_table else constant if is_plain else ""
 
 
 def _check_required(
     resolved: Mapping[str, FieldMapping], mapping: ResourceMapping, names: Sequence[str], resource: Resource
 ) -> None:
-    """Raise FileError if a required field is made of nothing, with the columns that may be meant."""
     missing = [field.name for field in resource.fields if field.required and field.name not in resolved]
     if missing:
         used = {column for entry in resolved.values() for column in entry.columns}
@@ -237,9 +234,8 @@ class _FieldMapper:
         self.closing_date, self._close = entry.closing_date, closer(entry, as_of)
         self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
-            values, other = entry.values, entry.other
-            read = AttributeReader(entry.attribute, no_value=mapping.no_value, values=values, other=other).column
-            part = None if entry.split is None else by_part(entry.split)
+            read = AttributeReader(entry, mapping.no_value).column
+            part = by_part(entry.split) if entry.split else None
             self._read_list = read if part is None else lambda cells: read(part(cells))
             entry = msgspec.structs.replace(entry, split=None, values={}, other=None)
         self._conversions = list(conversions(field, entry, mapping, texts=file.is_table))
@@ -261,17 +257,15 @@ class _FieldMapper:
 
 
 class _HoursMapper(_FieldMapper):
-    """Makes the cells of opening hours, of a column or one for each day, and of their parts."""
-
     def __init__(
         self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, file: RecordFile
     ) -> None:
         plain = msgspec.structs.replace(entry, attribute=None)
         super().__init__(msgspec.structs.replace(field, attribute=""), plain, mapping, as_of, file)
         self._parts = {name: _FieldMapper(field, each, mapping, as_of, file) for name, each in entry.parts.items()}
-        options = entry.attribute
-        holidays, is_null = (None, False) if options is None else (options.holidays, options.is_null_if_invalid)
-        self._reader = HoursReader(holidays=holidays, as_of=as_of, is_null_if_invalid=is_null)
+        table = entry.attribute or AttributeTable()
+        is_null = table.invalid is not None
+        self._reader = HoursReader(holidays=table.holidays, as_of=as_of, is_null_if_invalid=is_null)
 
     def cells(self, columns: _Columns, size: int, fields: _Columns) -> Cells:
         """Return the hours as JSON; their zone may be that of the country among the fields."""

@@ -1,6 +1,7 @@
 """Read a mapping: the file mapping.toml, or a preset; how its tables are read, and their cells cleaned."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from encodings.aliases import aliases
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,6 @@ from service.reading.mapping.declaration import (
     DataMapping,
     FieldMapping,
     FileTable,
-    JoinedColumns,
     ResourceMapping,
     StoresTable,
 )
@@ -30,7 +30,7 @@ from service.reading.mapping.entries import (
     parse_date_formats,
     parse_entry,
 )
-from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table
+from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table, refuse
 from service.reading.text import read_stored
 from service.texts import did_you_mean, truncate
 
@@ -90,7 +90,6 @@ def _read_preset(name: str) -> dict[str, Any]:
 
 
 def _merge(preset: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables of a preset, with the keys and entries of a file instead of those of the same name."""
     merged = {**preset, **own}
     for name, table in preset.items():
         fields = own.get(name, {}).get("fields", {})
@@ -153,7 +152,6 @@ def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileErr
 
 
 def _find_field(name: str, resource: Resource) -> Field:
-    """Return a field. Raises FileError if there is none of this name."""
     known = {field.name: field for field in resource.fields}
     if name not in known:
         near = suggest_field(name, resource)
@@ -168,7 +166,7 @@ def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tu
     A company without another name has its identifier as name.
     """
     key = COMPANIES.identifier
-    store_key = stores.fields.get(key) or companies.fields.get(key) or FieldMapping(sources=(JoinedColumns((key,)),))
+    store_key = stores.fields.get(key) or companies.fields.get(key) or FieldMapping.of_column(key)
     company_key = companies.fields.get(key) or store_key
     return (
         msgspec.structs.replace(stores, fields={**stores.fields, key: store_key}),
@@ -177,58 +175,54 @@ def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tu
 
 
 def _parse_patterns(patterns: Sequence[str], key_path: str) -> tuple[str, ...]:
-    """Return the declared patterns of names of files. Raises FileError if one is a path, or if there is none."""
-    if not patterns or not all(patterns):
-        raise FileError(f'{key_path}: expected names of files, as in ["stores-*.csv"]')
-    if path := next((each for each in patterns if set(each) & set("/\\\0")), None):
-        raise FileError(f"{key_path}: {truncate(path)!r} is a path: expected names of files beside each other")
+    path = next((each for each in patterns if set(each) & set("/\\\0")), "")
+    reasons = {
+        ': expected names of files, as in ["stores-*.csv"]': not patterns or not all(patterns),
+        f": {truncate(path)!r} is a path: expected names of files beside each other": path,
+    }
+    refuse(key_path, reasons)
     return tuple(patterns)
 
 
 def _find_encoding(name: str, key_path: str, others: Iterable[str] = ()) -> str:
-    """Return the usual name of an encoding. Raises FileError if there is none."""
-    try:
+    if found := _encoding(name):
+        return found
+    known = {each.replace("_", "-") for each in (*aliases, *aliases.values())}
+    hint = did_you_mean(name, sorted([*others, *filter(_encoding, known)]))
+    raise FileError(f"{key_path}: no text encoding {name!r}{hint}")
+
+
+def _encoding(name: str) -> str | None:
+    with suppress(ValueError):
         return parse_encoding(name)
-    except ValueError:
-        known = {each.replace("_", "-") for each in (*aliases, *aliases.values())}
-        hint = did_you_mean(name, sorted([*others, *filter(_is_encoding, known)]))
-        raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None
-
-
-def _is_encoding(name: str) -> bool:
-    try:
-        return bool(parse_encoding(name))
-    except ValueError:
-        return False
+    return None
 
 
 def _parse_repairs(declared: str | Sequence[str], key_path: str) -> tuple[str, ...]:
-    """Return the declared repairs, encodings by their usual names. Raises FileError if one is not known."""
     names = [declared] if isinstance(declared, str) else declared
     repairs = [name if name in REPAIRS else _find_encoding(name, key_path, REPAIRS) for name in names]
     for name, repair in zip(names, repairs, strict=True):
-        if repair not in REPAIRS and not meant_by_c1(repair):
-            why = f"{name!r} has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
-            raise FileError(f"{key_path}: {why}")
+        why = f": {name!r} has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
+        refuse(key_path, {why: repair not in REPAIRS and not meant_by_c1(repair)})
     return tuple(repairs)
 
 
 def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
-    """Return how a mapping declares that a table is read. Raises FileError, with the key that is wrong."""
     if table.encoding is not None:
         _find_encoding(table.encoding, f"{key_path}.encoding")
-    if table.decimal not in (".", ","):
-        raise FileError(f'{key_path}.decimal: expected "." or ","')
-    if table.delimiter is not None and not is_delimiter(table.delimiter):
-        raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
-    if table.quote not in ('"', ""):
-        raise FileError(f'{key_path}.quote: expected "" if quotes are ordinary characters')
-    if table.columns is not None and not (table.columns and all(map(str.strip, table.columns))):
-        raise FileError(f"{key_path}.columns: expected a name for each column of the file")
-    check_distinct(table.columns or (), f"{key_path}.columns")
-    if table.sheets is not None and (table.sheet is not None or not table.sheets):
-        raise FileError(f"{key_path}.sheets: expected names of sheets, or one in sheet")
-    check_distinct(table.sheets or (), f"{key_path}.sheets")
+    one_character = ".delimiter: expected one character, but no letter, digit or quote"
+    reasons = {
+        '.decimal: expected "." or ","': table.decimal not in (".", ","),
+        one_character: table.delimiter is not None and not is_delimiter(table.delimiter),
+        '.quote: expected "" if quotes are ordinary characters': table.quote not in ('"', ""),
+        ".columns: expected a name for each column of the file": table.columns is not None
+        and not (table.columns and all(map(str.strip, table.columns))),
+        ".sheets: expected names of sheets, or one in sheet": table.sheets == []
+        or None not in (table.sheets, table.sheet),
+    }
+    refuse(key_path, reasons)
+    for key, names in {"columns": table.columns, "sheets": table.sheets}.items():
+        check_distinct(names or (), f"{key_path}.{key}")
     return TableOptions(
         delimiter=table.delimiter,
         quotes=table.quote != "",

@@ -107,7 +107,6 @@ def _axis(match: re.Match[str]) -> str:
 
 
 def _decimal(match: re.Match[str]) -> str:
-    """Return a coordinate as a decimal, with the digits of the text if it is one."""
     degrees = match["degrees"]
     is_negative = degrees.startswith(("-", "\u2212")) or (match["after"] or match["before"]) in ("S", "W")
     value = degrees.lstrip("+-\u2212")

@@ -54,6 +54,12 @@ def read_table(value: object, table: type[_Table], key_path: str) -> _Table:
         raise FileError(f"{join_keys(key_path, path.strip('`.'))}: {in_toml}") from None
 
 
+def refuse(key_path: str, reasons: Mapping[str, object]) -> None:
+    """Raise FileError with the first reason whose value is true, after the dotted key that it is about."""
+    for why in filter(reasons.get, reasons):
+        raise FileError(key_path + why)
+
+
 def keys_of(table: type[msgspec.Struct]) -> list[str]:
     """Return the keys of a table."""
     return [field.encode_name for field in msgspec.structs.fields(table)]
@@ -75,8 +81,8 @@ def array(texts: Iterable[str]) -> str:
 
 
 def one_or_array(texts: Sequence[str]) -> str:
-    """Return a single text, or an array of several."""
-    return quoted(texts[0]) if len(texts) == 1 else array(texts)
+    """Return a single text, an array of several, or "" for none."""
+    return array(texts) if len(texts) > 1 else "".join(map(quoted, texts))
 
 
 def inline_table(values: Mapping[str, str]) -> str:

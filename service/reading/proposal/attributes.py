@@ -13,12 +13,11 @@ from service.reading.characters import REPAIRS
 from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
 from service.reading.columns.flags import IS_OPEN, flag_of
 from service.reading.mapping.conversions import AttributeReader
-from service.reading.mapping.declaration import AttributeOptions
+from service.reading.mapping.declaration import AttributeTable, FieldMapping
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import prove_formats
 from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, FirstRecords
 
-_MAX_BYTES: Final = 1024  # more than the texts of a sample have
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
 _TIME: Final = re.compile("[0-9]:[0-9]{2}")
 _TIMES: Final = re.compile("time|date|stamp|created|updated|modified|datum|fecha|zeit", re.IGNORECASE)
@@ -57,8 +56,9 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
             values = {text: "true" if flag else "false" for text, flag in flags.items()}
             return of_kind("flag") | {"values": inline_table(values)}
-    if found := next((kind for kind, sign in _SIGNS.items() if _has_sign(column, sign) and _fits(column, kind)), None):
-        return of_kind(found)
+    for kind, sign in _SIGNS.items():
+        if all(map(sign.search, column.texts)) and _fits(column, kind):
+            return of_kind(kind)
     # Separators of lists, not those between opening hours, in most texts.
     all_texts = [REPAIRS["entities"](cell) for cell in column.values if isinstance(cell, str)]
     is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
@@ -81,14 +81,8 @@ def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
 
 
 def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> bool:
-    options = AttributeOptions(
-        kind=kind, separator=SEPARATOR, decimal=decimal, max_length=_MAX_BYTES, is_null_if_invalid=True
-    )
-    return not any(isinstance(cell, Invalid) for cell in AttributeReader(options).column(column.values))
-
-
-def _has_sign(column: ColumnSample, sign: re.Pattern[str]) -> bool:
-    return all(map(sign.search, column.texts))
+    reader = AttributeReader(FieldMapping(attribute=AttributeTable(kind=kind, separator=SEPARATOR, decimal=decimal)))
+    return not any(isinstance(cell, Invalid) for cell in reader.column(column.values))
 
 
 def of_kind(kind: AttributeKind) -> dict[str, str]:
@@ -141,14 +135,10 @@ def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bo
 
 
 def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
-    """Return the keys of an attribute, each with its value in TOML."""
     array = column.name.removesuffix(FIRST)
-    is_alone = sum(name.startswith(f"{array}.") for name in first.columns) == 1
-    if paths and array != column.name and is_alone and all(isinstance(cell, str | None) for cell in column.values):
-        source, found = array, of_kind("list")  # the column is the first of its texts
-    elif paths and column.texts and all(text.startswith("[") for text in column.texts):
-        source, found = array, of_kind("list")
-    else:
-        source, found = column.name, kind_keys(column, first, decimal=decimal)
+    is_alone = array != column.name and sum(name.startswith(f"{array}.") for name in first.columns) == 1
+    is_first = is_alone and all(isinstance(cell, str | None) for cell in column.values)  # of the texts in an array
+    is_list = paths and (is_first or (column.texts and all(text.startswith("[") for text in column.texts)))
+    found = of_kind("list") if is_list else kind_keys(column, first, decimal=decimal)
     optional = {"optional": "true"} if column.is_late else {}
-    return {"from": quoted(source), **found, "invalid": quoted("null"), **optional}
+    return {"from": quoted(array if is_list else column.name), **found, "invalid": quoted("null"), **optional}

@@ -85,15 +85,12 @@ def _count_unknown(column: ColumnSample) -> int:
 
 def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dict[str, str]:
     """Return the columns of missing coordinates among columns of degrees: latitudes come first, unless they cannot."""
-    fitting = columns[: len(missing)]
-    if len(fitting) < len(missing):
-        return {}
-    if len(fitting) == len(COORDINATES) and max(_all_degrees(fitting[0])) > MAX_LATITUDE:
-        fitting = fitting[::-1]
-    found = dict(zip(missing, fitting, strict=True))
-    if any(max(_all_degrees(column)) > MAX_LATITUDE for field, column in found.items() if field == COORDINATES[0]):
-        return {}
-    return {field: column.name for field, column in found.items()}
+    for fitting in (columns[: len(missing)], columns[: len(missing)][::-1]):
+        found = dict(zip(missing, fitting, strict=False))
+        latitudes = _all_degrees(found[COORDINATES[0]]) if COORDINATES[0] in found else ()
+        if len(found) == len(missing) and max(latitudes, default=0) <= MAX_LATITUDE:
+            return {field: column.name for field, column in found.items()}
+    return {}
 
 
 def _all_degrees(column: ColumnSample) -> Iterator[float]:

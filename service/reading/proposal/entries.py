@@ -29,7 +29,9 @@ from service.reading.proposal.column_choice import are_exchanged, columns_by_val
 from service.reading.proposal.first_records import ColumnSample, FirstRecords
 from service.reading.proposal.flag import (
     KEEP_ONE,
+    NO_KEYS,
     ProposedEntry,
+    entry_of,
     flag_entry,
     propose_closing,
     unused_columns,
@@ -68,39 +70,23 @@ def find_split_columns(
                 yield found
 
 
-def _coordinates(column: ColumnSample) -> dict[str, ProposedEntry] | None:
-    """Return the entries of both coordinates."""
+def _coordinates(column: ColumnSample) -> dict[str, ProposedEntry]:
+    """Return the entries of both coordinates, the first with what to check; none if they are not in the column."""
     if (found := propose_notation(column.name, column.texts)) is None:
-        return None
+        return {}
     point = {"point": quoted(found[0])}
-    return _of_both(column, {COORDINATES[0]: point, COORDINATES[1]: point}, found[1])
+    return {COORDINATES[0]: entry_of(column, point, found[1]), COORDINATES[1]: entry_of(column, point)}
 
 
-def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, ProposedEntry] | None:
-    """Return the entries of a column of one of these fields, or with a name of both, that has both."""
-    if field not in _ADDRESS and not {suggest_field(word, STORES) for word in _WORD.findall(column.name)} >= set(
-        _ADDRESS
-    ):
-        return None
+def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, ProposedEntry]:
+    named = {suggest_field(word, STORES) for word in _WORD.findall(column.name)}
     found = list(filter(None, map(_POSTAL_CODE_AND_CITY.fullmatch, column.texts)))
-    separator, count = Counter(each[2].strip() or " " for each in found).most_common(1)[0] if found else ("", 0)
-    if not found or count < _NEARLY_ALL * len(column.texts):
-        return None
-    return _of_both(
-        column, {field: {"split": quoted(separator), "part": part} for field, part in zip(_ADDRESS, "12", strict=True)}
-    )
-
-
-def _of_both(
-    column: ColumnSample, keys: Mapping[str, Mapping[str, str]], comment: str = ""
-) -> dict[str, ProposedEntry]:
-    """Return the entries of two fields, each with some keys; the first has the comment."""
-    names = (column.name,)
-    first, _ = keys
-    return {
-        field: ProposedEntry(inline_table({"from": quoted(column.name), **own}), names, comment * (field == first))
-        for field, own in keys.items()
-    }
+    if not found or (field not in _ADDRESS and not named >= set(_ADDRESS)):
+        return {}
+    separator, count = Counter(each[2].strip() or " " for each in found).most_common(1)[0]
+    if count < _NEARLY_ALL * len(column.texts):
+        return {}
+    return {each: entry_of(column, {"split": quoted(separator), "part": "12"[at]}) for at, each in enumerate(_ADDRESS)}
 
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
@@ -171,7 +157,7 @@ def find_identifier(
         joined = tuple(dict.fromkeys(chain(*some)))
         keys = hashes[:, list(map(columns.index, joined))] @ _FACTORS[: len(joined)]
         if np.unique(keys).size == len(keys) and keys.all():  # a record without any part has the key 0
-            return {STORES.identifier: _join(joined, {"separator": quoted("|")}, _NO_IDENTIFIER)}
+            return {STORES.identifier: join(joined, {"separator": quoted("|")}, _NO_IDENTIFIER)}
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     alike = " and ".join(map(str, numbers[places == counts.argmax()][:2]))
     unused = unused_columns(first, entries).values()
@@ -189,10 +175,10 @@ def _hash(file: RecordFile, columns: Sequence[str]) -> tuple[Integers, Integers]
     return np.concatenate(numbers), np.concatenate(hashes)
 
 
-def _join(columns: tuple[str, ...], keys: Mapping[str, str] = {}, comment: str = "") -> ProposedEntry:
+def join(columns: Sequence[str], keys: Mapping[str, str] = NO_KEYS, comment: str = "") -> ProposedEntry:
     """Return the entry of columns that are joined, unless there is only one."""
     value = quoted(columns[0]) if len(columns) == 1 else inline_table({"join": array(columns), **keys})
-    return ProposedEntry(value, columns, comment)
+    return ProposedEntry(value, tuple(columns), comment)
 
 
 def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -> ProposedEntry:
@@ -222,29 +208,20 @@ def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tu
 def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
     """Return the entry of a field that is made of one column."""
     if field.kind is FLAG:
-        return flag_entry(field, column)
-    if field.name in COORDINATES and _are_degrees(field.name, column):
-        return ProposedEntry(inline_table({"from": quoted(column.name), "point": quoted("degrees")}), (column.name,))
-    if field.name in COORDINATES and (text := next(filterfalse(_is_number, column.texts), None)):
-        return ProposedEntry(quoted(column.name), (column.name,), f"{quoted(text)} is no decimal, and served as text")
+        return flag_entry(column)
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column, first)
-    return ProposedEntry(quoted(column.name), (column.name,))
+    odd = next(filterfalse(_is_number, column.texts), "") if field.name in COORDINATES else ""
+    if odd and all(coordinate(with_decimal_points(text), (), field.name) for text in column.texts):
+        return entry_of(column, {"point": quoted("degrees")})
+    return entry_of(column, comment=f"{quoted(odd)} is no decimal, and served as text" if odd else "")
 
 
 def _is_number(text: str) -> bool:
     return NUMBER_PATTERN.fullmatch(text.replace(",", ".", 1)) is not None
 
 
-def _are_degrees(field: str, column: ColumnSample) -> bool:
-    """Return whether the texts of a column are coordinates, and not just numbers."""
-    return not all(map(_is_number, column.texts)) and all(
-        coordinate(with_decimal_points(text), (), field) for text in column.texts
-    )
-
-
 def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:
-    """Return the entry of an address whose number has a column of its own, in the order of the columns."""
     street = chosen.get(_ADDRESS_FIELDS)
     if street is None:
         return {}
@@ -253,27 +230,26 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
     number = next((name for name in others if is_house_number(name.removeprefix(parent))), None)
     if number is None:
         return {}
-    return {_ADDRESS_FIELDS: _join(tuple(name for name in names if name in (street, number)))}
+    return {_ADDRESS_FIELDS: join([name for name in names if name in (street, number)])}
 
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
     if declared := format_without_days(column.texts):
-        value = inline_table({"from": quoted(column.name), "date": quoted(declared)})
-        return ProposedEntry(value, (column.name,), "the first day of the month or year")
+        return entry_of(column, {"date": quoted(declared)}, "the first day of the month or year")
     dates = list(filter(may_be_date, column.texts))
     others = list(filterfalse(set(dates).__contains__, column.texts))[:1]
     hint = "; if it means that there is no value, add it to no_value" if dates else ""
     notes = [f"{quoted(text)} in {quoted(column.name)} matches no date format{hint}." for text in others]
     formats, comment = prove_formats(dates, first)
-    possible = [inline_table({"from": quoted(column.name), "date": one_or_array(each)}) for each in formats]
+    possible = [{"date": one_or_array(each)} for each in formats]
     if dates and all(parse_instant(text) is not None for text in dates):
-        possible = [quoted(column.name)]
+        possible = [{}]
     if len(possible) == 1:
-        return ProposedEntry(possible[0], (column.name,), comment, tuple(notes))
+        return entry_of(column, possible[0], comment, notes)
     if possible:
         example = quoted(next(text for text in dates if parse_instant(text) is None))
         notes.append(f"Which format is {example} in? The first records do not show it. {KEEP_ONE}")
-        notes += [f"{field.name} = {value}" for value in possible]
+        notes += [f"{field.name} = {with_keys(quoted(column.name), keys)}" for keys in possible]
     elif not others:
         notes.append(f"The dates in {quoted(column.name)} have several formats, which contradict each other.")
     return ProposedEntry(columns=(column.name,), notes=tuple(notes))

@@ -112,10 +112,8 @@ def read_columns(file: RecordFile) -> FirstRecords:
                 sampler.add(batch)
             if not is_complete:
                 finder.add(batch)
-        found = [each.sample(count, is_late=bool(columns)) for each in samples] or [
-            ColumnSample(name, ()) for name in pending
-        ]
-        columns |= {sample.name: sample for sample in found}
+        found = [each.sample(count, is_late=bool(columns)) for each in samples]
+        columns |= {each.name: each for each in found or [ColumnSample(name, ()) for name in pending]}
         pending = [name for name in finder.found if name not in names][: MAX_COLUMNS - len(names)]
         names |= dict.fromkeys(pending)
     return FirstRecords(columns, count) if file.is_table else _with_arrays(file, FirstRecords(columns, count))
@@ -143,7 +141,6 @@ def _with_arrays(file: RecordFile, first: FirstRecords) -> FirstRecords:
 
 
 def _check_objects(file: RecordFile) -> None:
-    """Raise FileError if the first record is no object."""
     batch = next(file.batches([]), None)
     for each in batch.unreadable[:1] if batch is not None else ():
         raise FileError(f"{each.issue.why}, found {truncate(each.text or '')}", each.line)
@@ -170,7 +167,6 @@ class _MemberFinder:
 
 
 def _shape(value: object) -> object:
-    """Return the names in a JSON value."""
     if isinstance(value, list):
         return ("0", _shape(value[0])) if value else None
     if not isinstance(value, dict):
@@ -241,7 +237,6 @@ def _other_tester(texts: Sequence[str]) -> Callable[[str], bool] | None:
 
 
 def _as_lines(cells: Sequence[Cell]) -> tuple[str, bool]:
-    """Return the texts among some cells, each with a line end, and whether all are texts."""
     try:
         return "\n".join([*cells, ""]), True  # type: ignore[list-item]
     except TypeError:

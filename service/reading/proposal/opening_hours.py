@@ -55,7 +55,9 @@ def propose_hours(
     """
     names = [name for name in first.columns if name not in used_columns(entries)]
     unused = unused_columns(first, entries)
-    sources = [*_weeks(names), *_documents(names), *_texts(unused.values(), names)]
+    weeks = dict.fromkeys(found[1] for found in map(_OF_WEEK.fullmatch, names) if found)  # paths in JSON
+    documents = [_of_column(week, names, is_sure=True) for week in weeks]
+    sources = [*_weeks(names), *documents, *_texts(unused.values(), names)]
     columns = {name for each in sources for name in (*each.columns, each.exceptions) if name}
     batch = next(file.batches(list(columns)), None) if columns else None
     tried = [] if batch is None else [(each, *_count(batch, each, _TRIED)) for each in sources]
@@ -90,12 +92,6 @@ def _weeks(names: Sequence[str]) -> Iterator[_Source]:
             keys = {"kind": quoted("hours"), "days": inline_table({day: quoted(days[day]) for day in days})}
             if len(days) == len(group):
                 yield _Source([days.get(day, "") for day in DAYS], keys)
-
-
-def _documents(names: Sequence[str]) -> Iterator[_Source]:
-    """Yield the paths of weeks in JSON."""
-    for week in dict.fromkeys(found[1] for found in map(_OF_WEEK.fullmatch, names) if found):
-        yield _of_column(week, names, is_sure=True)
 
 
 def _texts(columns: Iterable[ColumnSample], names: Sequence[str]) -> Iterator[_Source]:

@@ -8,8 +8,8 @@ from service.model.records import STORES, Field
 from service.reading.columns.field_names import COORDINATES, find_alike
 from service.reading.mapping.mapped_records import resolve_columns
 from service.reading.mapping.mapping_file import load_mapping
-from service.reading.mapping.toml import array, inline_table, quoted
-from service.reading.proposal.entries import fill_in, missing_notes, propose_entries, propose_entry
+from service.reading.mapping.toml import inline_table, quoted
+from service.reading.proposal.entries import fill_in, join, missing_notes, propose_entries, propose_entry
 from service.reading.proposal.first_records import FirstRecords
 from service.reading.proposal.flag import ProposedEntry, used_columns
 
@@ -34,8 +34,9 @@ def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEnt
     resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=True)
     entries = {}
     for field, entry in resolved.items():
-        found = [([name for name in each.columns if name in filled], each.separator) for each in entry.sources]
-        texts = [_as_toml(columns, separator) for columns, separator in found if columns]
+        found = [(list(filter(filled.__contains__, each.columns)), each.separator) for each in entry.sources]
+        separators = ({} if each == " " else {"separator": quoted(each)} for _, each in found)
+        texts = [join(names, keys).value for (names, _), keys in zip(found, separators, strict=True) if names]
         if entry.closing_date and entry.closing_date in first.columns:
             entries[field] = ProposedEntry(columns=(entry.closing_date,))
         elif texts:
@@ -44,17 +45,11 @@ def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEnt
     return entries
 
 
-def _as_toml(columns: Sequence[str], separator: str) -> str:
-    if len(columns) == 1:
-        return quoted(columns[0])
-    return inline_table({"join": array(columns)} | ({} if separator == " " else {"separator": quoted(separator)}))
-
-
 def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries where those of a preset are not enough: values are missing, or dates have another format."""
     fields = STORES.fields if first.count else ()
     added = {field.name: _entry_to_add(field, made.get(field.name, ProposedEntry()), first) for field in fields}
-    return {field: entry for field, entry in added.items() if entry is not None}
+    return {field: entry for field, entry in added.items() if entry}
 
 
 def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:

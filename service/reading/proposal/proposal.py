@@ -33,7 +33,7 @@ from service.reading.proposal.first_records import (
     array_of,
     read_columns,
 )
-from service.reading.proposal.flag import ProposedEntry, unused_columns, used_columns, with_keys
+from service.reading.proposal.flag import NO_KEYS, ProposedEntry, unused_columns, used_columns, with_keys
 from service.reading.proposal.opening_hours import propose_hours
 from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
 from service.texts import counted
@@ -45,7 +45,6 @@ _UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _IN_LINE: Final = 20  # names that are listed
 _MAX_SHOWN: Final = 50  # columns without names, characters of a long one
-NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
 _WORDS: Final = {field.name for field in STORES.fields if field.kind is WORDS} - {"phone_number"}
@@ -70,20 +69,18 @@ def find_table_options(open_file: Open, form: FileFormat, sheets: Sequence[str] 
     return msgspec.structs.replace(found, cleaning=_find_cleaning(open_file, found))
 
 
-def options_as_toml(options: TableOptions) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a mapping that declare options, each with its value in TOML."""
-    if options.cleaning.repair:
-        yield "repair", one_or_array(options.cleaning.repair)
-    if not options.quotes:
-        yield "quote", quoted("")
-    if options.skip_lines:
-        yield "skip_lines", str(options.skip_lines)
-    if options.columns:
-        yield "columns", array(options.columns)
-    if options.sheets:
-        yield ("sheets", array(options.sheets)) if len(options.sheets) > 1 else ("sheet", quoted(options.sheets[0]))
-    if options.cleaning.trim:
-        yield "trim", "true"
+def options_as_toml(options: TableOptions) -> dict[str, str]:
+    """Return the keys of a mapping that declare options, each with its value in TOML."""
+    cleaning, sheets = options.cleaning, options.sheets
+    keys = {
+        "repair": one_or_array(cleaning.repair),
+        "quote": "" if options.quotes else quoted(""),
+        "skip_lines": str(options.skip_lines or ""),
+        "columns": array(options.columns) if options.columns else "",
+        "sheets" if len(sheets) > 1 else "sheet": one_or_array(sheets),
+        "trim": "true" if cleaning.trim else "",
+    }
+    return {key: value for key, value in keys.items() if value}
 
 
 def _find_sheets(open_file: Open, found: TableOptions, sheets: Sequence[str]) -> TableOptions:
@@ -187,19 +184,17 @@ def propose_mapping(
 
 
 def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict[str, ColumnSample]) -> Iterator[str]:
-    """Yield the lines of the companies of stores: add the entry that they need, use the column that names them."""
     yield from ("[companies]", f"from = {quoted(STORES.name)}")
     if COMPANIES.identifier not in entries:
         stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
         constant = inline_table({"constant": quoted(stem)})
         entries[COMPANIES.identifier] = ProposedEntry(constant, comment="no column names the company: fill in its name")
-    elif column := next((each for each in unused if _names_company(each)), None):
-        del unused[column]
-        yield from ("", "[companies.fields]", f"name = {quoted(column)}")
-
-
-def _names_company(name: str) -> bool:
-    return suggest_field(name, STORES) == COMPANIES.identifier and not is_identifier_name(name)
+        return
+    for column in unused:
+        if suggest_field(column, STORES) == COMPANIES.identifier and not is_identifier_name(column):
+            del unused[column]
+            yield from ("", "[companies.fields]", f"name = {quoted(column)}")
+            return
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
@@ -221,13 +216,10 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[
 def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries in the order of the fields, with those of required fields that have no column or no value."""
     complete = {}
-    for field in STORES.fields:
-        entry = entries.get(field.name) or (fill_in(field, unused, first) if field.required else None)
-        if entry is None:
-            continue
-        if field.required and entry.columns:
-            entry = msgspec.structs.replace(entry, notes=(*entry.notes, *missing_notes(field, entry, first)))
-        complete[field.name] = entry
+    for field in (each for each in STORES.fields if each.required or each.name in entries):
+        entry = entries.get(field.name) or fill_in(field, unused, first)
+        notes = missing_notes(field, entry, first) if field.required and entry.columns else ()
+        complete[field.name] = msgspec.structs.replace(entry, notes=(*entry.notes, *notes))
     return complete
 
 
@@ -261,11 +253,10 @@ def _repairs(first: FirstRecords, entries: _Entries, declared: str) -> dict[str,
     trim = {"trim": "true"} if "trim" in found else {}
     needed = [name for name in (*REPAIRS, WINDOWS) if found.get(name) or quoted(name) in declared]
     names = [name for name in (*REPAIRS, WINDOWS) if name in found or name in needed]
-    if not names or names == needed:
-        return ({"repair": one_or_array(needed)} if needed else {}) | trim
     if not needed:
-        return {"# repair": f"{array(names)}  # characters that are wrong in some texts"} | trim
-    return {"repair": f"{one_or_array(needed)}  # {array(names)} if these characters are wrong, too"} | trim
+        return ({"# repair": f"{array(names)}  # characters that are wrong in some texts"} if names else {}) | trim
+    others = "" if names == needed else f"  # {array(names)} if these characters are wrong, too"
+    return {"repair": one_or_array(needed) + others} | trim
 
 
 def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
@@ -289,7 +280,6 @@ def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
 def _not_proposed(
     file: RecordFile, first: FirstRecords, beyond: Sequence[str], used: AbstractSet[str], of_hours: AbstractSet[str]
 ) -> Iterator[str]:
-    """Yield lines that say of each other column why it is not proposed."""
     beginnings = {head for name in first.columns for head in heads(name)}
     left = {name: column for name, column in first.columns.items() if name not in used | of_hours}
     others = [column for name, column in left.items() if not (column.has_values or name in beginnings)]
