@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -68,20 +68,24 @@ _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
 _MAX_LENGTH: Final = 100  # characters of a format
 DateParser: TypeAlias = Callable[[str], tuple[str, str] | None]
-_PART: Final = r"(?:[0-9]{1,4}|[^\W\d_]{3,}\.?)"
-_DATE_LIKE: Final = re.compile(
-    rf"(?:[^\W\d_]{{2,}}\.?(?P<weekday>,? ))?(?P<first>{_PART})(?P<before>[./-] ?|,? )(?P<second>{_PART})"
-    r"(?P<after>[./-] ?|,? )(?P<third>[0-9]{1,4})(?:(?P<gap>,? |[Tt])(?P<hour>[0-9]{1,2}):[0-9]{2}"
-    rf"(?P<seconds>:[0-9]{{2}})?(?P<half> ?[AaPp][Mm])?(?P<space> ?)(?P<offset>{TOKENS['zz'][1]})?)?"
-)
+_GAP: Final = "[./-] ?|,? "
+_NUMBERS: Final = {"d": "[0-9]{1,2}", "m": r"(?:[0-9]{1,2}|[^\W\d_]{3,}\.?)", "y": "(?:[0-9]{2}|[0-9]{4})"}
+# The order of day, month and year -> dates that may have it, with a weekday and a time.
+_ORDERS: Final = {
+    f"{first}{second}{third}": re.compile(
+        rf"(?:[^\W\d_]{{2,}}\.?(?P<weekday>,? ))?(?P<{first}>{_NUMBERS[first]})(?P<before>{_GAP})"
+        rf"(?P<{second}>{_NUMBERS[second]})(?P<after>{_GAP})(?P<{third}>{_NUMBERS[third]})"
+        r"(?:(?P<gap>,? |[Tt])(?P<h>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?"
+        rf"(?P<space> ?)(?P<offset>{TOKENS['zz'][1]})?)?"
+    )
+    for first, second, third in ("dmy", "mdy", "ymd")
+}
 # Dates of digits alone; others are rather numbers: before 1900 and from 2100 on, and the time since 1970 before 1973.
 _OF_DIGITS: Final = {
     "yyyymmdd": re.compile("(?:19|20)[0-9]{6}"),
     "unix": re.compile(r"(?:[1-9][0-9]{8}|[1-3][0-9]{9})(?:\.[0-9]{1,6})?"),
     "unix-ms": re.compile("[1-9][0-9]{11}|[1-3][0-9]{12}"),
 }
-_NUMBERS: Final = ("first", "second", "third")
-_HOUR: Final = ("h", "hour")
 # What dates with names of months may have besides: 1st, 1er, 3 de mayo de 2024.
 _FILLER: Final = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er|[ºª])\b|\b(?:de|del|di|of) ", re.IGNORECASE)
 _SECONDS: Final = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?")
@@ -90,7 +94,6 @@ _WITHOUT_DAYS: Final = (
     *("yyyy", "yyyy-mm", "yyyy/mm", "mmm-yy", "mmm, yyyy"),
     *(f"{month}{gap}yyyy" for month in ("mm", "m", "mmm") for gap in "-/. "),
 )
-_YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
 _HALVES: Final = len("am")
 
 
@@ -276,10 +279,8 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
         if all(map(digits.fullmatch, others)):
             parse = parse_date_format(declared)
             return [(declared, *standard)] if all(_is_date(text, parse) for text in others) else []
-    found = list(filter(None, (_DATE_LIKE.fullmatch(_FILLER.sub("", text)) for text in others)))
-    if len(found) < len(others):
-        return []
-    return [(*formats, *standard) for order in ("dmy", "mdy", "ymd") if (formats := _formats(found, order))]
+    plain = [_FILLER.sub("", text) for text in others]
+    return [(*formats, *standard) for order in _ORDERS if (formats := _formats(plain, order))]
 
 
 def format_without_days(texts: Sequence[str]) -> str | None:
@@ -293,14 +294,15 @@ def may_be_date(text: str) -> bool:
     return parse_instant(text) is not None or bool(possible_formats([text]))
 
 
-def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
-    """Return the formats of dates, one for each layout; none if a date cannot have this order, or does not exist."""
-    groups, formats = dict(zip(order, _NUMBERS, strict=True)), dict[str, None]()
-    layouts = defaultdict[str, list[re.Match[str]]](list)
-    for each in dates:
-        layouts[_layout(each, order, {part: each[group] for part, group in groups.items()})].append(each)
+def _formats(texts: Sequence[str], order: str) -> tuple[str, ...]:
+    """Return the formats of dates, one for each layout; none if a text is no date of this order."""
+    formats, layouts = dict[str, None](), defaultdict[str, list[re.Match[str]]](list)
+    for text in texts:
+        if (date := _ORDERS[order].fullmatch(text)) is None:
+            return ()
+        layouts[_layout(date, order)].append(date)
     for layout, alike in layouts.items():
-        widths = {part: min(len(each[group] or part) for each in alike) for part, group in [*groups.items(), _HOUR]}
+        widths = {part: min(len(each[part] or part) for each in alike) for part in "dmh"}
         formats[declared := layout.format(**{part: part * width for part, width in widths.items()})] = None
         parse = parse_date_format(declared) if declared else None
         if not (parse and all(_is_date(each[0], parse) for each in alike)):
@@ -308,22 +310,19 @@ def _formats(dates: Sequence[re.Match[str]], order: str) -> tuple[str, ...]:
     return tuple(formats)
 
 
-def _layout(date: re.Match[str], order: str, parts: Mapping[str, str]) -> str:
-    """Return the format of a date with `{d}`, `{m}` and `{h}` for its numbers; "" if it cannot have this order."""
-    day, month, year = parts["d"], parts["m"], parts["y"]
-    is_named, is_short = not month.isdecimal(), len(year) == len("yy")
-    if not (day + year).isdecimal() or len(day) > len("dd") or len(year) not in _YEARS:
-        return ""
+def _layout(date: re.Match[str], order: str) -> str:
+    """Return the format of a date with `{d}`, `{m}` and `{h}` for its numbers; "" if it is none."""
+    is_named, is_short = not date["m"].isdecimal(), len(date["y"]) == len("yy")
     if is_named and is_short and (order != "dmy" or date["before"] == " "):  # Elm 12 24 is no date
         return ""
-    if not is_named and (date["before"] != date["after"] or len(month) > len("mm")):
+    if not is_named and date["before"] != date["after"]:
         return ""
-    tokens = {"d": "{d}", "m": "mmm" if is_named else "{m}", "y": _YEARS[len(year)]}
+    tokens = {"d": "{d}", "m": "mmm" if is_named else "{m}", "y": "y" * len(date["y"])}
     first, second, third = (tokens[part] for part in order)
     layout = f"{first}{date['before']}{second}{date['after']}{third}"
     if date["weekday"]:
         layout = f"ddd{date['weekday']}{layout}"
-    if date["hour"]:
+    if date["h"]:
         half = f"{date['half'][:-_HALVES]}am/pm" if date["half"] else ""
         offset = f"{date['space']}zz" if date["offset"] else ""
         layout += f"{date['gap'].lower()}{{h}}:mm{':ss' if date['seconds'] else ''}{half}{offset}"

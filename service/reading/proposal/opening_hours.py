@@ -88,10 +88,13 @@ def _weeks(names: Sequence[str]) -> Iterator[_Source]:
                 numbers = days_of(group)
             except HoursError:
                 continue
-            days = {DAYS[number]: group[word] for word, number in sorted(numbers.items(), key=lambda each: each[1])}
-            keys = {"kind": quoted("hours"), "days": inline_table({day: quoted(days[day]) for day in days})}
+            columns = {number: group[word] for word, number in numbers.items()}
+            days: dict[str, str] = {
+                day: quoted(columns[number]) for number, day in enumerate(DAYS) if number in columns
+            }
             if len(days) == len(group):
-                yield _Source([days.get(day, "") for day in DAYS], keys)
+                keys = {"kind": quoted("hours"), "days": inline_table(days)}
+                yield _Source([columns.get(number, "") for number in range(len(DAYS))], keys)
 
 
 def _texts(columns: Iterable[ColumnSample], names: Sequence[str]) -> Iterator[_Source]:
