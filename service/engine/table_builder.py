@@ -40,7 +40,10 @@ class Duplicate(msgspec.Struct, frozen=True):
 
 
 class TableBuilder:
-    """Collects records and the normalized keys of their fields, and builds the table."""
+    """Collects records and the normalized keys of their fields, and builds the table.
+
+    searched  the columns of texts that are searched in place of keys, and the distinct texts, once it is built
+    """
 
     def __init__(  # noqa: PLR0913 - what a table is made by
         self,
@@ -66,6 +69,7 @@ class TableBuilder:
         self._keys = {name: self._spools.new() for name in fields}
         self._texts: dict[str, Spool] = {}
         self._ranked: dict[str, _Ranked] = {}
+        self.searched: dict[str, tuple[Column, StringArray]] = {}
 
     @property
     def size(self) -> int:
@@ -139,8 +143,9 @@ class TableBuilder:
                     text.add(columns[name], distinct)
                 if referenced and name in referenced:
                     text.add(columns[name], StringArray.of([referenced[name].get(key, b"") for key in distinct]))
-        for spool in self._texts.values():
-            text.add(*self._column(rank(spool, self._spools), numbering, filters=False))
+        for name, spool in self._texts.items():
+            self.searched[name] = self._column(rank(spool, self._spools), numbering, filters=False)
+            text.add(*self.searched[name])
         index, locations = text.build(len(rows)), self._locate(columns)
         return Table(
             rows, columns, order_by=self._order_by, key=self._key, text=index, locations=locations, lists=lists

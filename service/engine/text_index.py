@@ -264,8 +264,7 @@ class _Chunks(msgspec.Struct, frozen=True, eq=False):
 
 def _cut(texts: StringArray) -> tuple[bytes, _Integers]:
     """Return the chunks of some texts, in the format of `join_keys`, and the number of chunks of each."""
-    lines = np.insert(np.frombuffer(texts.data, np.uint8), texts.offsets[1:].astype(np.intp), KEY_END[0])
-    chunks = lines.tobytes().translate(_TO_CHUNKS, _DELETED)
+    chunks = texts.ended(KEY_END).translate(_TO_CHUNKS, _DELETED)
     characters = np.frombuffer(chunks, np.uint8)
     ends, of_texts = (characters >= KEY_END[0]).nonzero()[0], (characters == KEY_END[0]).nonzero()[0]
     return chunks.replace(NULL_KEY, KEY_END), np.diff(ends.searchsorted(of_texts, "right"), prepend=0)

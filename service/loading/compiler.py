@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from service.engine.columns.column import join_keys
+from service.engine.columns.column import Column, StringArray, join_keys
 from service.engine.table import Table
 from service.engine.table_builder import Duplicate, TableBuilder
 from service.loading.batch_diagnostics import (
@@ -25,22 +25,21 @@ from service.loading.opening_hours import distinct_hours, open_times
 from service.loading.store_warnings import store_warnings
 from service.model.kinds import POSTAL
 from service.model.records import COMPANIES, CREATED_AT, Company, Resource
+from service.model.words import ACCENT
 from service.reading.batch import Batch, Value, expand
 from service.reading.columns.field_names import UnusedNames
 from service.reading.columns.flags import IS_OPEN, utc_today
 from service.reading.diagnostics import Diagnostic, Issue, Location
 from service.spool import Spools
 
-# An acute accent without a letter: NFKC decomposes the apostrophe U+00B4 to a space and this.
-_ACCENT = "\u0301".encode()
-
 
 def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
     """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
     for column in columns:
         field, is_code = column.field, column.field.kind is POSTAL
-        if field.searched and (is_code or field.is_list or not field.is_column or _ACCENT in column.keys):
-            yield field.name, join_keys(list(map(_with_and_without_spaces if is_code else _text, column.values)))
+        if field.searched and (is_code or field.is_list or not field.is_column or ACCENT in column.keys):
+            texts = map(_text, column.values)
+            yield field.name, join_keys([text and with_and_without_spaces(text) if is_code else text for text in texts])
 
 
 def company_texts(companies: Table) -> dict[bytes, bytes]:
@@ -54,12 +53,10 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
     }
 
 
-def _with_and_without_spaces(value: Value) -> str | None:
-    """Return a code for words: the key has others where a character stands for a space and a mark."""
-    if not isinstance(value, str):
-        return None
-    words = value.split()
-    return value if len(words) == 1 else f"{value} {''.join(words)}"
+def with_and_without_spaces(code: str) -> str:
+    """Return a postal code for words: its key has others where a character stands for a space and a mark."""
+    words = code.split()
+    return words[0] if len(words) == 1 else f"{code} {''.join(words)}"
 
 
 def _text(value: Value) -> str | None:
@@ -189,6 +186,11 @@ class Compiler:
     def size(self) -> int:
         """The number of bytes that wait in spools."""
         return self._builder.size
+
+    @property
+    def searched(self) -> Mapping[str, tuple[Column, StringArray]]:
+        """The columns of texts that are searched in place of keys, and the distinct texts, once the table is built."""
+        return self._builder.searched
 
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""

@@ -19,10 +19,11 @@ import numpy as np
 
 from service.background import Progress, silent
 from service.dataset import AS_FOUND, Dataset, InvalidRecords, ReadOptions, Rejected, Totals, describe_as_of
+from service.engine.columns.column import StringArray
 from service.engine.table import Table
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.compiler import Compiler
-from service.loading.places import derive_places
+from service.loading.places import Texts, derive_places
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
 from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError, in_sheet
@@ -142,7 +143,9 @@ def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loade
         return Loaded(None, report, *counts, assumed)
     totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
     digest = listed.digest if listed is not None else ""
-    places = derive_places(tables[0], listed, files.spools)
+    column = tables[0].columns["postal_code"]  # empty if nothing is searched instead
+    column, codes = stores.searched.get("postal_code", (column, StringArray.of(())))
+    places = derive_places(tables[0], Texts.of(column.codes, codes), listed, files.spools)
     version = dataset_version(tables, schema.declaration, digest)
     dataset = Dataset(*tables, places, files.generated_at, version, totals, stores.as_of, schema, digest)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)

@@ -1,34 +1,37 @@
 """Derive the places of a data set: of the cities and postal codes of its stores, and of the operator's list."""
 
-from array import array
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
-from operator import attrgetter
 from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import KEY_END, Rows, StringArray, build_column, join_keys
+from service.engine.columns.column import KEY_END, NULL_KEY, Rows, StringArray, build_column, join_keys
 from service.engine.columns.ranking import Codes, rank_few
 from service.engine.geography.grid import Floats, squared_chord
-from service.engine.geography.locations import DIMENSIONS
 from service.engine.geography.means import mean_vectors
 from service.engine.places import Address, PlaceIndex, Places
 from service.engine.table import Table
 from service.engine.text_index import TextIndex, TextIndexBuilder
+from service.loading.compiler import with_and_without_spaces
 from service.loading.fast_path import read_plain_column
 from service.model.kinds import POSTAL, WORDS, Kind
-from service.model.places import CITY
-from service.model.words import HYPHENS, spoken
+from service.model.words import ACCENT, HYPHENS, spoken
 from service.reading.files.places_file import PlaceKey, PlaceList, folded, key_of
 from service.spool import Spools
 
 _CLOSE: Final = squared_chord(50_000)  # of cities of one name that are the same
 _AT_ONCE: Final = 1 << 10  # rows decoded
 _BITS: Final = 32
+_WORDS: Final = ("city", "province", "country")
+_FIELDS: Final = (*_WORDS, "postal_code")
+_CODES: Final = len(_WORDS)
+_JOINED: Final = re.compile(b" [^ %b]+(?=%b)" % (KEY_END, KEY_END))  # a postal code without its spaces, after it
+_IN_CODES: Final = np.array([bytes([byte]).isalnum() or byte == KEY_END[0] for byte in range(256)])
 _DECODE: Final = msgspec.json.Decoder(list[Address]).decode
 _ENCODE: Final = msgspec.json.Encoder().encode
 
@@ -51,24 +54,44 @@ class _Groups(msgspec.Struct, frozen=True, eq=False):
     provinces: _Integers
 
 
-def derive_places(stores: Table, listed: PlaceList | None, spools: Spools) -> Places:
-    """Return the places of stores and of a list: those that have a point."""
-    found, names = _Found(), None if listed is None else _Names(listed)
+class Texts(msgspec.Struct, frozen=True, eq=False):
+    """A text of each store or place by its code, its number among `texts`."""
+
+    codes: _Integers
+    texts: StringArray
+
+    @classmethod
+    def of(cls, codes: _Integers, texts: StringArray) -> "Texts":
+        """Return texts of stores, empty for the code of no text."""
+        return cls(codes, StringArray(texts.data, np.append(texts.offsets, texts.offsets[-1])))
+
+    def only(self, chosen: _Flags) -> "Texts":
+        """Return the texts of some places; their number is the code of the others."""
+        codes, used = np.where(chosen, self.codes, len(self.texts)), np.zeros(len(self.texts) + 1, np.bool_)
+        used[codes] = True
+        data, ends = self.texts.joined(used[:-1].nonzero()[0])
+        return Texts((used.cumsum() - used)[codes], StringArray(memoryview(data), np.append(0, ends)))
+
+
+def derive_places(stores: Table, postal_codes: Texts, listed: PlaceList | None, spools: Spools) -> Places:
+    """Return the places of stores and of a list: those that have a point.
+
+    The postal codes of stores are as they are searched: a code with spaces, then without.
+    """
+    names = None if listed is None else _Names(listed)
+    found = _Found([*(_spelled(stores, name) for name in _WORDS), postal_codes])
     for is_city, groups in ((True, _cities(stores)), (False, _postal_codes(stores))):
         vectors, have_point = mean_vectors(*_vectors(stores, groups), len(groups.firsts))
         vectors[~have_point] = 0
-        counts = np.bincount(groups.groups, minlength=len(vectors))
-        for start in range(0, len(vectors), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            addresses, firsts = _spelled(stores, groups.firsts[part], groups.provinces[part])
-            if names is not None:
-                names.locate(addresses, vectors[part], is_city=is_city)
-            located: _Flags = (vectors[part] != 0).any(axis=1)
-            some = list(compress(addresses, located.tolist()))
-            found.add([is_city] * len(some), some, counts[part][located], firsts[located], vectors[part][located])
+        own = _own_addresses(stores, groups)
+        if names is not None:
+            for start in range(0, len(vectors), _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                addresses = enumerate(_addresses(stores, groups.firsts[part]), start)
+                names.locate([own.get(at, each) for at, each in addresses], vectors[part], is_city=is_city)
+        found.add(groups, vectors, own, is_city=is_city)
     if names is not None:
-        kinds, others, points = names.others()
-        found.add(kinds, others, np.zeros(len(others), np.int32), np.full(len(others), -1), points)
+        found.add_listed(*names.others())
     return _build(found, spools)
 
 
@@ -101,9 +124,13 @@ def _postal_codes(stores: Table) -> _Groups:
 
 def _numbered(some: _Integers, others: _Integers) -> tuple[_Integers, _Integers]:
     """Return the number of each pair of numbers among the distinct ones, and the first position of each of these."""
-    joined = some.astype(np.int64) << 32 | others.astype(np.int64)
-    _, firsts, numbers = np.unique(joined, return_index=True, return_inverse=True)
-    return numbers, firsts
+    joined = some.astype(np.int64) << _BITS | others.astype(np.int64)
+    order = joined.argsort()  # with the minimum below, half the time of `np.unique`
+    joined = joined[order]
+    is_first = np.append(len(joined) > 0, joined[1:] != joined[:-1])[: len(joined)]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = is_first.cumsum() - 1
+    return numbers, np.minimum.reduceat(order, is_first.nonzero()[0]) if len(order) else order
 
 
 def _vectors(stores: Table, groups: _Groups) -> tuple[_Integers, Floats]:
@@ -115,14 +142,25 @@ def _vectors(stores: Table, groups: _Groups) -> tuple[_Integers, Floats]:
     return groups.groups[located], stores.locations.points.take(positions[located], axis=0)
 
 
-def _spelled(stores: Table, firsts: _Integers, provinces: _Integers) -> tuple[list[Address], _Integers]:
-    """Return what places are called, and the stores that spell them so; -1 for none."""
-    addresses, spelling = _addresses(stores, firsts), firsts.copy()
-    elsewhere = (provinces != firsts).nonzero()[0]
-    for index, other in zip(elsewhere.tolist(), _addresses(stores, provinces[elsewhere]), strict=True):
-        if other.province != addresses[index].province:
-            addresses[index], spelling[index] = msgspec.structs.replace(addresses[index], province=other.province), -1
-    return addresses, spelling
+def _spelled(stores: Table, name: str) -> Texts:
+    """Return a field of stores by its words: those of its keys, or of its texts if they may be others."""
+    column = stores.columns[name]
+    texts = column.values or StringArray.of(())
+    if ACCENT in bytes(texts.data):
+        addresses = _addresses(stores, column.order[column.starts[:-1]])
+        texts = StringArray.of([getattr(each, name).encode() for each in addresses])
+    return Texts.of(column.codes, texts)
+
+
+def _own_addresses(stores: Table, groups: _Groups) -> dict[int, Address]:
+    """Return what places are called that have their province from another store than the first."""
+    elsewhere = (groups.provinces != groups.firsts).nonzero()[0]
+    firsts, others = (_addresses(stores, rows[elsewhere]) for rows in (groups.firsts, groups.provinces))
+    return {
+        at: msgspec.structs.replace(address, province=other.province)
+        for at, address, other in zip(elsewhere.tolist(), firsts, others, strict=True)
+        if other.province != address.province
+    }
 
 
 def _addresses(stores: Table, rows: _Integers) -> list[Address]:
@@ -166,108 +204,117 @@ class _Names:
         return [is_city for is_city, _ in others], [each for _, each in others], self._listed.vectors[self._is_other]
 
 
-class _Field(msgspec.Struct, frozen=True, eq=False):
-    """A text of each place by its code: the number of the text from 1, or 0 for none."""
-
-    codes: _Integers
-    texts: Sequence[str]
-
-    @property
-    def joined(self) -> tuple[_Integers, bytes]:
-        """The codes, and the texts as `join_keys`."""
-        return self.codes, join_keys(self.texts)
-
-    def of(self, chosen: _Flags) -> "_Field":
-        """Return the texts of some places, and none of the others."""
-        codes = np.where(chosen, self.codes, 0)
-        used = np.bincount(codes, minlength=1)[1:].nonzero()[0]
-        return _Field(np.where(codes, used.searchsorted(codes - 1) + 1, 0), [self.texts[at] for at in used.tolist()])
-
-
 class _Found:
-    """Places with a point, in any order; `firsts` and `addresses` are as in `Places`."""
+    """Places with a point, in any order.
 
-    def __init__(self) -> None:
-        self.parts = [(np.zeros(0, np.bool_), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, DIMENSIONS)))]
+    parts      of some places: whether they are cities, `stores`, `firsts`, `vectors`, and the codes of their texts
+    addresses  as in `Places`
+    texts      of the cities, provinces, countries and postal codes
+    """
+
+    def __init__(self, stores: Sequence[Texts]) -> None:
+        self._stores, self.texts = stores, [field.texts for field in stores]
+        self.parts: list[list[NDArray[np.generic]]] = []
         self.addresses: list[bytes] = []
-        self._fields = {name: (array("i"), defaultdict[str | None, int]()) for name in (CITY, "province", "country")}
-        for _, numbers in self._fields.values():
-            numbers.default_factory = numbers.__len__
-            numbers[None] = 0
-        self._postal_codes: list[str] = []  # one for each, as few are the same
 
-    def add(
-        self, kinds: Sequence[bool], addresses: Sequence[Address], stores: _Integers, firsts: _Integers, points: Floats
-    ) -> None:
-        """Add places, whether each is a city, and not a postal code; no store spells those of negative `firsts`."""
-        own = firsts < 0
-        firsts[own] = ~np.arange(len(self.addresses), len(self.addresses) + np.count_nonzero(own))
-        self.addresses += map(_ENCODE, compress(addresses, own.tolist()))
-        self.parts.append((np.array(kinds, np.bool_), stores.astype(np.int32), firsts.astype(np.int32), points))
-        for name, (codes, numbers) in self._fields.items():
-            codes.extend(map(numbers.__getitem__, map(attrgetter(name), addresses)))
-        self._postal_codes += [
-            each.postal_code or "" for each, is_city in zip(addresses, kinds, strict=True) if not is_city
-        ]
+    def add(self, groups: _Groups, vectors: Floats, own: Mapping[int, Address], *, is_city: bool) -> None:
+        """Add the places of stores; `own` is what those are called that no store spells."""
+        firsts = groups.firsts.copy()
+        located: _Flags = (vectors != 0).any(axis=1)
+        for at, address in own.items():
+            if located[at]:
+                firsts[at] = ~len(self.addresses)
+                self.addresses.append(_ENCODE(address))
+        counts = np.bincount(groups.groups, minlength=len(vectors))
+        rows = (groups.firsts, groups.provinces, groups.firsts, groups.firsts)
+        codes = (field.codes[each] for field, each in zip(self._stores, rows, strict=True))
+        parts = (np.full(len(firsts), is_city), counts, firsts, vectors, *codes)
+        self.parts.append([part[located] for part in parts])
 
-    def fields(self, are_cities: _Flags) -> list[_Field]:
-        """Return the city, province and country of all places, and the postal codes."""
-        return [
-            *(_Field(np.array(each, np.int32), list(filter(None, known))) for each, known in self._fields.values()),
-            _Field(np.where(are_cities, 0, (~are_cities).cumsum()), self._postal_codes),
-        ]
+    def add_listed(self, are_cities: Sequence[bool], addresses: Sequence[Address], vectors: Floats) -> None:
+        """Add places of a list."""
+        count = len(addresses)
+        firsts = ~np.arange(len(self.addresses), len(self.addresses) + count)
+        self.addresses += map(_ENCODE, addresses)
+        codes = [self._number(index, [getattr(each, name) for each in addresses]) for index, name in enumerate(_FIELDS)]
+        self.parts.append([np.array(are_cities, np.bool_), np.zeros(count, np.int64), firsts, vectors, *codes])
+
+    def _number(self, field: int, texts: Sequence[str | None]) -> _Integers:
+        """Return the codes of more texts of a field."""
+        known = self.texts[field]
+        numbers: dict[str | None, int] = {None: len(self._stores[field].texts) - 1}
+        for text in filter(None, texts):
+            numbers.setdefault(text, len(known) + len(numbers) - 1)
+        more = [with_and_without_spaces(text) if field == _CODES else text for text in filter(None, numbers)]
+        self.texts[field] = StringArray.of([*known, *map(str.encode, more)])
+        return np.array([numbers[text or None] for text in texts], np.int64)
 
 
 def _build(found: _Found, spools: Spools) -> Places:
     """Return the places in their order: those with the most stores first, then by name."""
-    are_cities, stores, firsts, points = map(np.concatenate, zip(*found.parts, strict=True))
-    fields = found.fields(are_cities)
-    ranks = _ranks(are_cities, *fields)
+    are_cities, stores, firsts, vectors, *codes = map(np.concatenate, zip(*found.parts, strict=True))
+    every = np.ones(len(are_cities), np.bool_)
+    chosen = (every, every, every, ~are_cities)
+    fields = [Texts(each, texts).only(some) for each, texts, some in zip(codes, found.texts, chosen, strict=True)]
+    written = StringArray.of(_JOINED.sub(b"", fields[_CODES].texts.ended(KEY_END)).split(KEY_END)[:-1])
+    ranks = _ranks(are_cities, [*fields[:_CODES], Texts(fields[_CODES].codes, written)])
     order = (-stores.astype(np.int64) << _BITS | ranks).argsort()
     is_city = are_cities[order]
-    cities, provinces, countries, codes = (_Field(field.codes[order], field.texts) for field in fields)
-    in_country, country_keys = _ranked(_keys(WORDS, countries.texts))
-    of_country = np.append(len(country_keys), in_country)[countries.codes]
-    compact = _keys(POSTAL, codes.texts)
+    cities, provinces, countries, postal_codes = (Texts(field.codes[order], field.texts) for field in fields)
+    of_country, country_keys = _countries(countries)
+    compact = _keys(POSTAL, written)
     for hyphen in HYPHENS:
         compact = compact.replace(hyphen.encode(), b"")
-    names = cities.of(is_city)
-    by_words = _by_words(names, codes, compact)
+    names = cities.only(is_city)
+    by_words, words = _by_words(is_city, names, Texts(postal_codes.codes, written), compact)
     return Places(
-        firsts=firsts[order],
+        firsts=firsts[order].astype(np.int32),
         addresses=StringArray.of(found.addresses),
         are_cities=is_city.astype(np.uint8),
-        stores=stores[order],
+        stores=stores[order].astype(np.int32),
         ranks=ranks[order],
-        vectors=points[order].ravel(),
-        countries=of_country.astype(np.min_scalar_type(len(country_keys))),
+        vectors=vectors[order].ravel(),
+        countries=of_country,
         country_keys=country_keys,
-        names=_index([names.joined, (codes.codes, join_keys(list(map(_with_joined, codes.texts))))], spools),
-        others=_index([field.joined for field in (cities.of(~is_city), provinces, countries)], spools),
-        spoken=_place_index(*by_words.joined),
-        codes=_place_index(codes.codes, compact),
-        backwards=StringArray.of(sorted({name[::-1].encode() for name in by_words.texts})),
+        names=_index([names, postal_codes], spools),
+        others=_index([cities.only(~is_city), provinces, countries], spools),
+        spoken=_place_index(by_words >= 0, by_words, join_keys(words)),
+        codes=_place_index(~is_city, postal_codes.codes, compact),
+        backwards=StringArray.of(sorted({name[::-1].encode() for name in words})),
     )
 
 
-def _ranks(are_cities: _Flags, cities: _Field, provinces: _Field, countries: _Field, codes: _Field) -> Rows:
+def _ranks(are_cities: _Flags, fields: Sequence[Texts]) -> Rows:
     """Return the rank of each place by name, city, province, country and kind; of no text first."""
-    named, in_province, in_country = (
-        np.append(np.int64(0), _ranked(_keys(WORDS, texts))[0] + np.int64(1))
-        for texts in ([*cities.texts, *codes.texts], provinces.texts, countries.texts)
-    )
-    names = np.where(are_cities, cities.codes, codes.codes + len(cities.texts))
+    cities, provinces, countries, codes = fields
+    names = np.append(_ranked(_keys(WORDS, cities.texts) + _keys(WORDS, codes.texts))[0].astype(np.int64), 0)
+    in_province, in_country = (_ranked(_keys(WORDS, each.texts))[0].astype(np.int64) for each in (provinces, countries))
+    city = names[cities.codes]
+    name = np.where(are_cities, city, names[codes.codes + len(cities.texts)])
     area = in_province[provinces.codes] << _BITS | in_country[countries.codes] << 1 | ~are_cities
-    by_name = np.lexsort((area, named[names] << _BITS | named[cities.codes]))
+    by_name = np.lexsort((area, name << _BITS | city))
     ranks = np.empty(len(by_name), np.int32)
     ranks[by_name] = np.arange(len(by_name), dtype=np.int32)
     return ranks
 
 
-def _keys(kind: Kind, texts: Sequence[str]) -> bytes:
+def _countries(countries: Texts) -> tuple[NDArray[np.unsignedinteger], StringArray]:
+    """Return the country of each place among the keys of all, their number for none."""
+    ranks, keys = _ranked(_keys(WORDS, countries.texts))
+    if len(keys) and not keys[0]:
+        ranks, keys = ranks - np.int32(1), keys.part(1, len(keys))
+    of_country = ranks[countries.codes]
+    numbers: NDArray[np.unsignedinteger] = of_country.astype(np.min_scalar_type(len(keys)))
+    numbers[of_country < 0] = len(keys)
+    return numbers, keys
+
+
+def _keys(kind: Kind, texts: StringArray) -> bytes:
     """Return the normalized keys of texts, in the format of `join_keys`."""
-    plain = read_plain_column(kind, texts)
-    return join_keys(list(map(kind.normalize, texts))) if plain is None else plain.keys
+    lines = texts.ended(b"\n").decode().split("\n")[:-1]
+    decoded = lines if len(lines) == len(texts) else list(map(bytes.decode, texts))
+    plain = read_plain_column(kind, decoded)
+    return join_keys(list(map(kind.normalize, decoded))) if plain is None else plain.keys.replace(NULL_KEY, b"")
 
 
 def _ranked(keys: bytes) -> tuple[Codes, StringArray]:
@@ -276,35 +323,33 @@ def _ranked(keys: bytes) -> tuple[Codes, StringArray]:
     return codes, StringArray.of(distinct.split(KEY_END)[:-1])
 
 
-def _with_joined(code: str) -> str:
-    """Return a postal code, also without its spaces."""
-    return f"{code} {''.join(code.split())}" if " " in code else code
+def _by_words(is_city: _Flags, cities: Texts, codes: Texts, keys: bytes) -> tuple[_Integers, list[str]]:
+    """Return the words of cities, and of postal codes those that are not their keys, which most are without spaces.
+
+    Places without them have the code -1.
+    """
+    data = np.frombuffer(keys, np.uint8)
+    ends = (data == KEY_END[0]).nonzero()[0]
+    odd = np.unique(ends.searchsorted((~_IN_CODES[data]).nonzero()[0])).tolist()
+    compact, words = keys.split(KEY_END), spoken([codes.texts[at].decode() for at in odd])
+    names = {at: name for at, name in zip(odd, words, strict=True) if name.replace(" ", "") != compact[at].decode()}
+    numbers = np.full(len(codes.texts) + 1, -1)
+    numbers[list(names)] = np.arange(len(names)) + len(cities.texts)
+    texts = [*spoken([text.decode() for text in cities.texts]), *names.values()]
+    return np.where(is_city, cities.codes, numbers[codes.codes]), texts
 
 
-def _by_words(cities: _Field, codes: _Field, keys: bytes) -> _Field:
-    """Return the words of cities, and of postal codes those that are not their keys, which most are without spaces."""
-    odd = [(at, key.decode()) for at, key in enumerate(keys.split(KEY_END)[:-1]) if not key.isalnum()]
-    words = zip(odd, spoken([codes.texts[at] for at, _ in odd]), strict=True)
-    names = {at: name for (at, key), name in words if name.replace(" ", "") != key}
-    numbers = np.zeros(1 + len(codes.texts), np.intp)
-    numbers[[1 + at for at in names]] = np.arange(len(names)) + len(cities.texts) + 1
-    texts = [*spoken(cities.texts), *names.values()]
-    return _Field(np.where(cities.codes, cities.codes, numbers[codes.codes]), texts)
-
-
-def _index(fields: Sequence[tuple[_Integers, bytes]], spools: Spools) -> TextIndex:
-    """Return the index of the words of fields, whose texts are in the format of `join_keys`."""
+def _index(fields: Sequence[Texts], spools: Spools) -> TextIndex:
+    """Return the index of the words of fields."""
     builder = TextIndexBuilder(spools)
-    for codes, joined in fields:
-        texts = StringArray.of(joined.split(KEY_END)[:-1])
-        narrow = np.where(codes, codes - 1, len(texts)).astype(np.int32)
-        builder.add(build_column(narrow, texts, filters=False), texts)
-    return builder.build(len(fields[0][0]))
+    for field in fields:
+        builder.add(build_column(field.codes.astype(np.int32), field.texts, filters=False), field.texts)
+    return builder.build(len(fields[0].codes))
 
 
-def _place_index(codes: _Integers, keys: bytes) -> PlaceIndex:
-    """Return the index of the places whose codes are not 0, by the keys of codes."""
-    numbers = codes.nonzero()[0].astype(np.int32)
+def _place_index(chosen: _Flags, codes: _Integers, keys: bytes) -> PlaceIndex:
+    """Return the index of some places by the keys of codes, of which others may be unused."""
+    numbers = chosen.nonzero()[0].astype(np.int32)
     ranks, distinct = _ranked(keys)
-    column = build_column(ranks[codes[numbers] - 1], distinct, filters=False)
+    column = build_column(ranks[codes[numbers]], distinct, filters=False)
     return PlaceIndex(distinct, column.starts, numbers[column.order])

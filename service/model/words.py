@@ -23,6 +23,8 @@ MAX_WORDS: Final = 16
 MAX_CHARACTERS: Final = 256
 
 _APOSTROPHES: Final = "'`´‘’‛′ʼ＇"  # noqa: RUF001 - they are meant
+# Of an apostrophe in a key: NFKC decomposes U+00B4 to a space and this acute accent.
+ACCENT: Final = "\u0301".encode()
 _WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
 # Kana with a voicing mark is another letter, not an accented one.
 _VOICING_MARKS: Final = "\u3099\u309a"

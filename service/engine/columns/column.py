@@ -15,21 +15,25 @@ _MAX_COPIED: Final = 8
 
 
 def gather(data: memoryview, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> memoryview | None:
-    """Return strings of a buffer, concatenated in a new one; None if their lengths or positions do not suit.
+    """Return strings of a buffer, concatenated in a new one; None if their lengths do not suit.
 
     Each is copied with what follows it, as wide as the longest, and the next one is then written over the surplus:
     NumPy assigns items in the order of their indices.
     """
     width, stops = int(np.maximum.reduce(lengths)), lengths.cumsum()
-    total = int(stops[-1])
-    if not 0 < width * len(starts) <= _MAX_COPIED * total or int(np.maximum.reduce(starts)) + width > len(data):
+    total, last = int(stops[-1]), len(data) - width
+    if not 0 < width * len(starts) <= _MAX_COPIED * total:
         return None
+    firsts = np.minimum(starts, last)
     # Reading one byte of each first lets the processor wait for all of them at once.
-    np.frombuffer(data, np.uint8).take(starts)
+    np.frombuffer(data, np.uint8).take(firsts)
     item, joined = np.dtype(f"V{width}"), np.empty(total + width, np.uint8)
-    source = np.ndarray((len(data) - width + 1,), item, data, strides=(1,))
+    source = np.ndarray((last + 1,), item, data, strides=(1,))
     target = np.ndarray((total + 1,), item, joined.data, strides=(1,))
-    target[stops - lengths] = source[starts]
+    target[stops - lengths] = source[firsts]
+    for late in (starts > last).nonzero()[0].tolist():  # what follows these in the buffer is shorter
+        start, length, stop = int(starts[late]), int(lengths[late]), int(stops[late])
+        joined.data[stop - length : stop] = data[start : start + length]
     return joined.data[:total]
 
 
@@ -145,6 +149,10 @@ class StringArray(SortedStrings):
     def __iter__(self) -> Iterator[bytes]:
         data, offsets = bytes(self.data), self.offsets.tolist()
         return map(data.__getitem__, map(slice, offsets, offsets[1:]))
+
+    def ended(self, end: bytes) -> bytes:
+        """Return the strings, each with a byte at its end."""
+        return np.insert(np.frombuffer(self.data, np.uint8), self.offsets[1:].astype(np.intp), end[0]).tobytes()
 
     def part(self, start: int, stop: int) -> "StringArray":
         """Return the strings from one index to another, as an array on the same buffer."""
