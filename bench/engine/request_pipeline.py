@@ -27,7 +27,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.http.request import Request as Received, RequestFields
+from service.web.http.request import Request as Received
 from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authentication, KeyAuthentication
@@ -91,9 +91,9 @@ class Pipeline(msgspec.Struct, frozen=True):
             raise TypeError(f"{target.path} is the path of no resource")
         return route
 
-    def plan(self, target: Target, fields: RequestFields) -> Plan:
-        """Return the plan of the answer to a request with some header fields."""
-        return self.route(target).plan(target.segment, target.query, fields)
+    def plan(self, target: Target, received: Received) -> Plan:
+        """Return the plan of the answer to a request for a target."""
+        return self.route(target).plan(target.segment, received)
 
 
 def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:

@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from aiohttp import HttpVersion11
 from msgspec import UNSET
 from multidict import CIMultiDict, CIMultiDictProxy
 
@@ -10,7 +11,7 @@ from service.model.operation import GEO_JSON
 from service.model.query import Filter, Query
 from service.publishing.snapshot import SnapshotHolder
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.http.request import RequestFields
+from service.web.http.request import Request, RequestFields
 from service.web.pipeline.plan import Identity
 from service.web.pipeline.routes import Routes
 from tests.loaded import Data, serve
@@ -26,8 +27,12 @@ async def served(snapshots: SnapshotHolder, data: Data) -> SnapshotHolder:
 def identity(snapshots: SnapshotHolder, target: str, accept: str = "*/*") -> Identity:
     path, _, query = target.partition("?")
     route, segment = Routes(record_routes(ServedData(snapshots, DEFAULTS))).find(path)
-    fields = RequestFields(CIMultiDictProxy(CIMultiDict({"Accept": accept})))
-    return route.plan(segment, query, fields).representation.identity  # type: ignore[union-attr]
+    return route.plan(segment, request(path, query, {"Accept": accept})).representation.identity  # type: ignore[union-attr]
+
+
+def request(path: str, query: str, fields: dict[str, str]) -> Request:
+    headers = RequestFields(CIMultiDictProxy(CIMultiDict(fields)))
+    return Request(b"", "GET", path, query, HttpVersion11, headers, None)
 
 
 async def test_an_identity_has_the_normalized_query_and_the_version(served: SnapshotHolder) -> None:
@@ -64,14 +69,13 @@ async def test_an_unknown_parameter_that_an_interval_replaces_is_logged_once_an_
 ) -> None:
     seconds = [0.0]
     routes = Routes(record_routes(ServedData(served, DEFAULTS, lambda: seconds[0])))
-    fields = RequestFields(CIMultiDictProxy(CIMultiDict()))
 
     def ask(query: str) -> list[str]:
         """Return what a request logs."""
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             route, segment = routes.find("/stores")
-            route.plan(segment, query, fields)  # type: ignore[union-attr]
+            route.plan(segment, request("/stores", query, {}))  # type: ignore[union-attr]
         return caplog.messages
 
     line = ["unknown parameter 'created[gte]' ignored; use an interval, such as created_at=A/.."]

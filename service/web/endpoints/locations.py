@@ -19,7 +19,7 @@ from service.model.parameters import ZOOM, map_parameters_of
 from service.model.places import PLACE_PARAMETERS, PlacePage
 from service.model.query import PlaceQueryParser, Query, QueryParser
 from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData, endpoint_of
-from service.web.http.request import RequestFields
+from service.web.http.request import Request
 from service.web.http.response import Answer
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import ResourceRoute
@@ -31,8 +31,8 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     """Return the route of the clusters of stores."""
     endpoint = endpoint_of(_MAP, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
-        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+    def plan(segment: str, request: Request) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, request)
         return Plan(representation, partial(_clusters, dataset.stores, query), may_fail=True)
 
     def describe(schema: Schema) -> Operation:
@@ -72,8 +72,8 @@ def place_route(data: ServedData) -> ResourceRoute:
     """Return the route of the search for places."""
     endpoint = endpoint_of(_PLACES, lambda _: PlaceQueryParser())
 
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
-        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+    def plan(segment: str, request: Request) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, request)
         return Plan(representation, partial(_page, dataset, query))
 
     def describe(_: Schema) -> Operation:

@@ -49,20 +49,17 @@ from service.texts import truncate
 from service.web.http.conditional import http_date
 from service.web.http.header_fields import header_lines, vary_of_data
 from service.web.http.links import ignored_parameter_lines, link_lines, page_link_base, page_links
-from service.web.http.request import RequestFields
+from service.web.http.request import Request
 from service.web.http.response import Answer
+from service.web.pipeline.auth import check_amount
 from service.web.pipeline.plan import CommonHeaders, Identity, Plan, Representation
 from service.web.pipeline.routes import ResourceRoute
 
 TAG: Final = "directory"
 _DATA_ERRORS: Final = (Unauthorized, Forbidden, TooManyRequests, PreconditionFailed, UnprocessableContent)
 QUERY_ERRORS: Final = (*_DATA_ERRORS, TooManyLongQueries)
-# Records that a public key gets: of one page, and of all pages of a list.
-PUBLIC_LIMIT: Final = 50
-PUBLIC_RECORDS: Final = 1000
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
-_AMOUNT: Final = f"A public key needs a limit of at most {PUBLIC_LIMIT}, within the first {PUBLIC_RECORDS:,} records"
 _QUIET_SECONDS: Final = 3600
 _log = logging.getLogger(__name__)
 
@@ -100,15 +97,15 @@ class ServedData:
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._common = lru_cache(2 * _GENERATIONS)(self._make_common)
 
-    def read(
-        self, endpoint: Endpoint, segment: str, raw: str, fields: RequestFields
-    ) -> tuple[Dataset, Query, Representation]:
-        """Return the data set, query and representation of a request, given its raw path parameter and query string.
+    def read(self, endpoint: Endpoint, segment: str, request: Request) -> tuple[Dataset, Query, Representation]:
+        """Return the data set, query and representation of a request, given its path parameter.
 
-        Raises `UnprocessableContent`, then `ServiceUnavailable` or `OtherVersion`.
+        Raises `UnprocessableContent`, then `Forbidden`, then `ServiceUnavailable` or `OtherVersion`.
         """
-        parser = endpoint.parser(self.snapshots.schema)
-        query, unknown = parser.read(query_pairs(raw), strict=fields.is_strict)
+        parser, fields = endpoint.parser(self.snapshots.schema), request.fields
+        query, unknown = parser.read(query_pairs(request.query), strict=fields.is_strict)
+        if request.is_public:
+            check_amount(endpoint.path, query)
         current = self.snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
@@ -117,7 +114,7 @@ class ServedData:
             raise OtherVersion(VERSION_HEADER, dataset.version)
         common = self._common(dataset.version, current.modified, endpoint.has_features)
         if endpoint.has_features and fields.prefers_geo_json:
-            links = page_link_base(raw, endpoint.path)
+            links = page_link_base(request.query, endpoint.path)
             identity = Identity(endpoint.path, query, dataset.version, GEO_JSON, links=links)
         else:
             identity = Identity(endpoint.path, segment or query, dataset.version, endpoint.media_type)
@@ -157,17 +154,12 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     path, has_places = f"/{resource.name}", resource.coordinates is not None
     endpoint = endpoint_of(path, lambda schema: QueryParser(schema.of(resource)), has_features=has_places)
 
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
-        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+    def plan(segment: str, request: Request) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, request)
+        raw = request.query
         if representation.identity.links is UNSET:
             return Plan(representation, partial(_json_page, table(dataset), query, raw))
         return Plan(representation, partial(_feature_page, table(dataset), query, raw, representation.identity.links))
-
-    def check_amount(raw: str, fields: RequestFields) -> None:
-        parser = endpoint.parser(data.snapshots.schema)
-        query = parser.parse(query_pairs(raw), strict=fields.is_strict)
-        if query.limit > PUBLIC_LIMIT or query.limit * query.page_num > PUBLIC_RECORDS:
-            raise Forbidden(_AMOUNT)
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)
@@ -186,7 +178,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             public=has_places,
         )
 
-    return ResourceRoute(path=path, plan=plan, describe=describe, check_amount=check_amount)
+    return ResourceRoute(path=path, plan=plan, describe=describe)
 
 
 def _json_page(table: Table, query: Query, raw: str) -> Answer:
@@ -215,9 +207,9 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
     endpoint = endpoint_of(path, lambda _: QueryParser())
 
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
+    def plan(segment: str, request: Request) -> Plan:
         identifier = unquote(segment) if "%" in segment else segment
-        dataset, _, representation = data.read(endpoint, identifier, raw, fields)
+        dataset, _, representation = data.read(endpoint, identifier, request)
         row = table(dataset).find(identifier)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")

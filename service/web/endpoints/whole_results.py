@@ -22,7 +22,7 @@ from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, DISTANCE, STORES, Resource
 from service.web.endpoints.resources import QUERY_ERRORS, TAG, ServedData, endpoint_of
 from service.web.http.header_fields import header_lines
-from service.web.http.request import RequestFields
+from service.web.http.request import Request
 from service.web.http.response import Answer, Stream
 from service.web.pipeline.plan import QUERY_THREAD, Plan
 from service.web.pipeline.routes import ResourceRoute
@@ -71,8 +71,8 @@ def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Tabl
     path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
     endpoint = endpoint_of(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
 
-    def plan(segment: str, raw: str, fields: RequestFields) -> Plan:
-        dataset, query, representation = data.read(endpoint, segment, raw, fields)
+    def plan(segment: str, request: Request) -> Plan:
+        dataset, query, representation = data.read(endpoint, segment, request)
         served = dataset.schema.of(resource)
         make = partial(_file, served, table(dataset), query, file_name, WRITERS[ending])
         threads = _SORTING if query.sort_by == DISTANCE else QUERY_THREAD

@@ -160,6 +160,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     remote       the address of the client; None on a Unix socket
     keep_alive   whether the connection may stay open after the response
     error        an error in the framing or the version, if any: the connection closes after the response
+    is_public    whether its key is public, which bounds the number of records
     """
 
     line: bytes
@@ -171,6 +172,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     remote: str | None
     keep_alive: bool = True
     error: RequestError | None = None
+    is_public: bool = False
 
 
 # A pair of a raw query whose name is `key`, however it is escaped, and its value.

@@ -67,6 +67,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
     head     the bytes that the heads of all its responses begin with, once there was one
+    size     the length of the body in bytes, if it is no stream, once there was a head
 
     found_nothing  whether it answers a search for words that no record has
     """
@@ -78,6 +79,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary: str = ""
     stream: Stream | None = None
     head: bytes = b""
+    size: int = 0
     found_nothing: bool = False
 
     @property
@@ -152,11 +154,10 @@ class Response(msgspec.Struct, frozen=True, gc=False):
         common_case = keep_alive and version is HttpVersion11
         connection = "" if common_case else _connection(version, keep_alive=keep_alive)
         own = f"{_date(int(time()))}{framing}{self.headers}{connection}{LINE_END}".encode("ascii")
-        length = sum(map(len, answer.pieces))
-        start = answer.head or _head(answer, length)
+        start = answer.head or _head(answer)
         if method == hdrs.METH_HEAD:
             return (start + own,)
-        if length < _SHORT_BYTES:
+        if answer.size < _SHORT_BYTES:
             return (b"".join((start, own, *answer.pieces)),)
         return (start + own, *answer.pieces)
 
@@ -180,13 +181,14 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
     return _KEEP_ALIVE if keep_alive else ""
 
 
-def _head(answer: Answer, length: int) -> bytes:
-    """Return what the heads of all responses with an answer begin with, and keep it in the answer."""
+def _head(answer: Answer) -> bytes:
+    """Return what the heads of all responses with an answer begin with, and keep it in the answer, with the length."""
     start, content = _STARTS[answer.status], ""
+    answer.size = sum(map(len, answer.pieces))
     if answer.status not in _WITHOUT_CONTENT:
         content = f"Content-Type: {answer.media_type}{LINE_END}"
         if answer.stream is None:
-            content += f"Content-Length: {length}{LINE_END}"
+            content += f"Content-Length: {answer.size}{LINE_END}"
     answer.head = f"{start}{content}{answer.headers}".encode("ascii")
     return answer.head
 

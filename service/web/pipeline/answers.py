@@ -72,12 +72,12 @@ class Answers:
         else:  # a document has no parameters
             cache, key = self._documents, route.path.encode() + fields.cache_key_suffix
         cached = cache.get(key)
-        if cached is not None and (answer := cached.answer(fields)) is not None:
+        if cached is not None and (answer := cached.answer(fields, is_public=request.is_public)) is not None:
             self._count(ANSWER_HIT)
             return answer
         self._count(_MISS)
         snapshot = self._snapshots.current
-        plan = route.plan(segment, request.query, fields)
+        plan = route.plan(segment, request)
         plan.representation.route, plan.representation.path = route.name, request.path
         make = partial(plan.not_modified_or_made, fields) if fields.is_conditional else plan.make
         try:

@@ -7,10 +7,11 @@ from functools import partial
 from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
-from time import perf_counter
+from time import perf_counter_ns
 from typing import Final
 
 from aiohttp import hdrs
+from msgspec import structs
 
 from service.model.errors import (
     Forbidden,
@@ -34,11 +35,12 @@ from service.web.pipeline.answers import ANSWER_HIT, Answers, Deferred
 from service.web.pipeline.auth import Authentication, check_public_key, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route, Routes
+from service.web.pipeline.routes import AnswerRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
-_MILLISECONDS: Final = 1e3
+_MILLISECOND: Final = 1e6  # in nanoseconds
 _REQUEST_ID: Final = f"{REQUEST_ID}: "
+_NO_KEYS: Final[Sequence[str]] = ()
 _ANY_ORIGIN: Final = Cors(frozenset({ANY_ORIGIN}))
 _OVERLOADED: Final = "Other responses, which their clients are reading, take too much memory"
 # While connections hold more than this share of their memory, no file is begun, and idle ones end. If it is full, only
@@ -83,18 +85,15 @@ class App:
 
         Neither raises anything but the cancellation of the request.
         """
-        started = perf_counter()
-        keys: Sequence[str] = ()
-        if KEY_PARAMETER in request.query or "%" in request.query:
+        started, keys = perf_counter_ns(), _NO_KEYS
+        if request.query and (KEY_PARAMETER in request.query or "%" in request.query):
             request, keys = without_keys(request)
         fields, path = request.fields, request.path
         route, segment = self._routes.find(path)
         name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
         exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote)
-        exchange.any_origin = route is not None and route.any_origin
-        if keys:
-            exchange.keys = keys
+        exchange.any_origin, exchange.keys = route is not None and route.any_origin, keys
         try:
             answer = self._answer(request, route, segment, exchange)
         except Exception as error:  # noqa: BLE001 - as below
@@ -103,12 +102,12 @@ class App:
             return self._respond(exchange, answer, started)
         return partial(self._later, exchange, answer, started)
 
-    async def _later(self, exchange: Exchange, waiting: Deferred[Answer], started: float) -> Response:
+    async def _later(self, exchange: Exchange, waiting: Deferred[Answer], started: int) -> Response:
         self.traffic.began()
         try:
             answer = await waiting()
         except asyncio.CancelledError:
-            self._observer.answered(exchange, Answer((), status=ABANDONED), perf_counter() - started)
+            self._observer.answered(exchange, Answer((), status=ABANDONED), perf_counter_ns() - started)
             raise
         except Exception as error:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             return self._failed(exchange, error, started)
@@ -116,7 +115,7 @@ class App:
             self.traffic.ended()
         return self._respond(exchange, answer, started)
 
-    def _failed(self, exchange: Exchange, error: Exception, started: float) -> Response:
+    def _failed(self, exchange: Exchange, error: Exception, started: int) -> Response:
         if not isinstance(error, RequestError):
             _log.error("request %s to %s failed", exchange.request_id, exchange.route, exc_info=error)
         failure = error if isinstance(error, RequestError) else InternalServerError()
@@ -132,36 +131,36 @@ class App:
         The line decides route, segment and query; key and conditions are checked. A request that may wait or fail is a
         miss, and takes the steps of any other request.
         """
-        started = perf_counter()
+        started = perf_counter_ns()
         cached = self._answers.data.get(line + fields.cache_key_suffix)
         if cached is None:
             return None
         try:
             principal = self._authenticate(fields)
-            answer = cached.answer(fields) if principal.rate is None and not principal.origins else None
+            answer = cached.answer(fields) if fields.is_conditional else cached.ok
         except RequestError:
             return None
-        if answer is None:
+        if answer is None or principal.rate is not None or principal.origins:
             return None
         self.traffic.count(ANSWER_HIT)
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
         exchange = Exchange(request_id, cached.route, True, hdrs.METH_GET, cached.path, fields, remote, principal)
         return self._respond(exchange, answer, started)
 
-    def _respond(self, exchange: Exchange, answer: Answer, started: float, *, closes: bool = False) -> Response:
+    def _respond(self, exchange: Exchange, answer: Answer, started: int, *, closes: bool = False) -> Response:
         """Record an answer, and return the response with it; not of a long one while memory is short."""
         if self.memory_used > FILES_SHARE and exchange.protected:
             answer = self._within_memory(answer, exchange.fields)
-        seconds, fields = perf_counter() - started, exchange.fields
+        nanoseconds, fields = perf_counter_ns() - started, exchange.fields
         if answer.stream is None or exchange.method == hdrs.METH_HEAD:
-            self._observer.answered(exchange, answer, seconds)
+            self._observer.answered(exchange, answer, nanoseconds)
         else:
             self.traffic.began()
             answer.stream.ended = partial(self._ended, exchange, answer, started)
         cors = (_ANY_ORIGIN if exchange.any_origin else self._cors).lines(answer.vary, fields.origin, exchange.website)
         headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
         if self._server_timing:
-            headers += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}{LINE_END}"
+            headers += f"Server-Timing: app;dur={nanoseconds / _MILLISECOND:.3f}{LINE_END}"
         if fields.has_preference and exchange.protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
             headers += STRICT_APPLIED
         closes = closes or self._snapshots.draining  # so that clients reconnect to another instance
@@ -169,10 +168,10 @@ class App:
         # A public key can be anyone's: it has no precedence over requests without a key.
         return Response(answer, headers, closes=closes, authenticated=principal is not None and not principal.origins)
 
-    def _ended(self, exchange: Exchange, answer: Answer, started: float) -> None:
+    def _ended(self, exchange: Exchange, answer: Answer, started: int) -> None:
         """Record an answer when its stream has ended."""
         self.traffic.ended()
-        self._observer.answered(exchange, answer, perf_counter() - started)
+        self._observer.answered(exchange, answer, perf_counter_ns() - started)
 
     def _answer(
         self, request: Request, route: Route | None, segment: str, exchange: Exchange
@@ -190,23 +189,15 @@ class App:
         if not route.protected:
             return self._answers.answer(route, segment, request)
         exchange.principal = principal = self._authenticate(fields, exchange.keys)
-        answer = partial(self._answers.answer, route, segment, request, principal.name if self._needs_key else None)
         if principal.origins:
             exchange.website = check_public_key(principal, fields, is_place=route.public)
-            answer = partial(self._bounded, route, request, answer)
+            request = structs.replace(request, is_public=True)
+        answer = partial(self._answers.answer, route, segment, request, principal.name if self._needs_key else None)
         if principal.rate is not None or principal.per_client is not None:
             lines = self._rate_limits.check(principal, request.remote, fields)
             if not isinstance(lines, str):
                 return partial(self._limited, lines, exchange, answer)
             exchange.rate_limit = lines
-        return answer()
-
-    def _bounded(
-        self, route: ResourceRoute, request: Request, answer: Callable[[], Answer | Deferred[Answer]]
-    ) -> Answer | Deferred[Answer]:
-        """Return an answer to a public key. Raises `Forbidden` if that is for too many records."""
-        if route.check_amount is not None:
-            route.check_amount(request.query, request.fields)
         return answer()
 
     async def _limited(

@@ -14,6 +14,7 @@ from service.access.rate_limiter import RateLimiter, RedisLimiter
 from service.access.token_bucket import MemoryLimiter, Rate, RateDecision
 from service.model.errors import Forbidden, TooManyRequests, Unauthorized
 from service.model.operation import KEY_HEADER, KEY_PARAMETER, RATE_LIMIT, RATE_LIMIT_POLICY
+from service.model.query import Query
 from service.settings import Settings
 from service.web.http.forwarded import UNIX, client_network, parse_trusted_proxies
 from service.web.http.header_fields import HeaderLines, header_lines
@@ -91,6 +92,21 @@ def check_public_key(principal: Principal, fields: "RequestFields", *, is_place:
     if website is None or (website and principal.origins.isdisjoint(listings(website))):
         raise Forbidden("The key is not for this website")
     return website
+
+
+# Records that a public key gets: of one page, and of all pages of a list.
+PUBLIC_LIMIT: Final = 50
+PUBLIC_RECORDS: Final = 1000
+_AMOUNT: Final = f"A public key needs a limit of at most {PUBLIC_LIMIT}, within the first {PUBLIC_RECORDS:,} records"
+_LIST: Final = "/stores"
+
+
+def check_amount(operation: str, parameters: Query | str) -> None:
+    """Raise `Forbidden` if the list of stores is queried for more records than a public key gets."""
+    if operation == _LIST and isinstance(parameters, Query):
+        limit, page_num = parameters.limit, parameters.page_num
+        if limit > PUBLIC_LIMIT or limit * page_num > PUBLIC_RECORDS:
+            raise Forbidden(_AMOUNT)
 
 
 class _Client(msgspec.Struct, frozen=True, gc=False):

@@ -64,6 +64,7 @@ _BUCKETS: Final = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0),
 )
+_BOUNDS: Final = tuple(round(seconds * 1e9) for seconds in _BUCKETS)  # in nanoseconds
 _WIDTH_OF_CLASS: Final = len(_BUCKETS) + 1
 _NANOSECONDS: Final = 1e9
 
@@ -109,15 +110,15 @@ class Counters(Collector):
         self._events = {event: events + index for index, event in enumerate(Event)}
         self.length = events + len(Event)
 
-    def observe(self, method: str, route: str, status: int, seconds: float | None, length: int) -> None:
+    def observe(self, method: str, route: str, status: int, nanoseconds: int | None, length: int) -> None:
         """Count a request, the bytes of the body that was sent, and the duration, if that is known."""
         counts, of_method = self._counts, self._of_method
         request, buckets, duration, sent = self._of_route[route][status]
         counts[of_method[method if method in of_method else _OTHER] + request] += 1
         counts[sent] += length
-        if seconds is not None:
-            counts[buckets + bisect_left(_BUCKETS, seconds)] += 1
-            counts[duration] += int(seconds * _NANOSECONDS)
+        if nanoseconds is not None:
+            counts[buckets + bisect_left(_BOUNDS, nanoseconds)] += 1
+            counts[duration] += nanoseconds
 
     def found_nothing(self, route: str) -> None:
         """Count a search that found nothing."""

@@ -16,7 +16,8 @@ from service.web.http.response import Answer
 from service.web.pipeline.access_log import AccessLogEntry, WriteEntry, loggable_path, timestamp
 from service.web.pipeline.counters import UNMATCHED, Counters, Event, KeyCounters
 
-_MICROSECONDS: Final = 1e6
+_MICROSECOND: Final = 1000  # in nanoseconds
+_MICROSECONDS: Final = 1e6  # of a second
 _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
@@ -67,12 +68,12 @@ class Observer:
         self.traffic = traffic
         self._key_counters, self._log, self._trusted_proxies = key_counters, log, trusted_proxies
 
-    def answered(self, exchange: Exchange, answer: Answer, seconds: float) -> None:
-        """Record an answer and the seconds that it took to compose."""
+    def answered(self, exchange: Exchange, answer: Answer, nanoseconds: int) -> None:
+        """Record an answer and the time that it took to compose."""
         principal, length = exchange.principal, 0
         if exchange.method != hdrs.METH_HEAD:  # as in `Answer.length`, without a call for each request
-            length = sum(map(len, answer.pieces)) if answer.stream is None else answer.stream.sent
-        self.traffic.observe(exchange.method, exchange.route, answer.status, seconds, length)
+            length = answer.size or (sum(map(len, answer.pieces)) if answer.stream is None else answer.stream.sent)
+        self.traffic.observe(exchange.method, exchange.route, answer.status, nanoseconds, length)
         if answer.found_nothing:
             self.traffic.found_nothing(exchange.route)
         if self._key_counters is not None and principal is not None:
@@ -85,7 +86,7 @@ class Observer:
                 path=loggable_path(exchange.path),
                 status=answer.status,
                 bytes=length,
-                duration=round(seconds * _MICROSECONDS) / _MICROSECONDS,
+                duration=round(nanoseconds / _MICROSECOND) / _MICROSECONDS,
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
                 trace_id=exchange.fields.trace_id,

@@ -19,6 +19,7 @@ from service.web.http.content_coding import IDENTITY, MIN_BYTES, Coding
 from service.web.http.header_fields import LINE_END, HeaderLines
 from service.web.http.request import RequestFields
 from service.web.http.response import Answer
+from service.web.pipeline.auth import check_amount
 
 # Increment it when a release changes the body of an otherwise equal identity.
 OUTPUT: Final = 3
@@ -109,8 +110,10 @@ class Representation(msgspec.Struct, eq=False, gc=False):
             self._known, self._known_tag = Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary), tag
         return self._known
 
-    def answer(self, fields: RequestFields) -> Answer | None:
-        """Return the answer to a request; None if it has to be made. Raises `PreconditionFailed`."""
+    def answer(self, fields: RequestFields, *, is_public: bool = False) -> Answer | None:
+        """Return the answer to a request; None if it has to be made. Raises `PreconditionFailed`, `Forbidden`."""
+        if is_public:
+            check_amount(self.identity.operation, self.identity.parameters)
         if fields.is_conditional:
             tag = evaluate_conditions(fields.all, self.tags(fields.codings), self.common.modified)
             if tag is not None:

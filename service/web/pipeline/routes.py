@@ -9,7 +9,7 @@ import msgspec
 
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import Operation
-from service.web.http.request import RequestFields
+from service.web.http.request import Request, RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline.plan import Plan
 
@@ -54,12 +54,10 @@ class AnswerRoute(_Path, frozen=True, kw_only=True):
 class ResourceRoute(_Path, frozen=True, kw_only=True):
     """The path of a resource: a function returns the plan of an answer. Raises `RequestError`.
 
-    It gets the raw value of the path parameter, which is not decoded for clients without a key, the raw query string
-    and the header fields. Before that `check_amount` raises `Forbidden` for more than a public key may query.
+    It gets the raw value of the path parameter, which is not decoded for clients without a key, and the request.
     """
 
-    plan: Callable[[str, str, RequestFields], Plan]
-    check_amount: Callable[[str, RequestFields], object] | None = None
+    plan: Callable[[str, Request], Plan]
 
 
 Route: TypeAlias = AnswerRoute | ResourceRoute
