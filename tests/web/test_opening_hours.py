@@ -42,29 +42,6 @@ async def client(snapshots: SnapshotHolder, tmp_path: Path, site_client: SiteCli
     return await site_client(no_auth=True)
 
 
-async def found(client: Client, query: str) -> list[str]:
-    response = await client.get(f"/stores?{query}")
-    assert response.status == 200, await response.text()
-    return sorted(each["store_id"] for each in (await response.json())["data"])
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        pytest.param(f"open_at={MORNING}", ["berlin"], id="not unknown hours, nor a store that is not open"),
-        pytest.param("open_at=2026-11-27T15:30Z", ["berlin", "new york"], id="each by its own clock"),
-        pytest.param("open_at=2026-11-27T17:00Z", ["new york"], id="the minute of closing"),
-        pytest.param("open_at=2026-12-25T15:30Z", ["new york"], id="an exception"),
-        pytest.param("open_at=2026-11-27T15:30Z&store_id=new york&store_id=unknown", ["new york"], id="with a filter"),
-        pytest.param(f"open_at={MORNING}&is_open=false", [], id="with its contrary"),
-        pytest.param("open_at=2026-11-27T15:30Z&near=1,1&radius=5", ["berlin", "new york"], id="near a point"),
-        pytest.param("open_at=&open_at=null", sorted(HOURS), id="not given"),
-    ],
-)
-async def test_stores_are_found_that_are_open_at_a_time(client: Client, query: str, expected: list[str]) -> None:
-    assert await found(client, query) == expected
-
-
 async def test_all_instants_of_a_minute_are_one_request_with_one_tag(client: Client) -> None:
     spellings = (MORNING, "2026-11-27T09:30:59.9Z", "%202026-11-27 10:30 01:00", "2026-11-27T04:30-05:00")
     first, *others = [(await client.get(f"/stores?open_at={each}")).headers["ETag"] for each in spellings]
@@ -99,14 +76,6 @@ async def test_files_have_the_hours_and_take_the_time(client: Client, tmp_path: 
     assert loaded.version == (await client.get("/stores.csv")).headers["X-Dataset-Version"]
 
 
-async def test_clusters_and_facets_count_the_stores_that_are_open(client: Client) -> None:
-    box = "bbox=-180,-90,180,90&zoom=0"
-    (feature,) = (await (await client.get(f"/clusters?{box}&open_at=2026-11-27T15:30Z")).json())["features"]
-    assert feature["properties"]["count"] == 2
-    facets = (await (await client.get("/stores?facets=is_open&open_at=2026-11-27T15:30Z")).json())["facets"]
-    assert facets["is_open"]["values"] == [{"value": True, "count": 2}]
-
-
 async def test_where_no_hours_are_declared_it_is_an_unknown_parameter(
     client: Client, snapshots: SnapshotHolder, tmp_path: Path
 ) -> None:
@@ -116,16 +85,3 @@ async def test_where_no_hours_are_declared_it_is_an_unknown_parameter(
     response = await client.get(f"/stores?open_at={MORNING}")
     assert (response.status, response.headers["X-Ignored-Parameters"]) == (200, "open_at")
     assert len((await response.json())["data"]) == 1
-
-
-async def test_openapi_has_the_parameter_and_the_types_of_hours(client: Client) -> None:
-    document = await (await client.get("/openapi.json")).json()
-    schemas = document["components"]["schemas"]
-    hours = schemas["StoreAttributes"]["properties"]["opening_hours"]["anyOf"]
-    assert {"$ref": "#/components/schemas/OpeningHours"} in hours
-    assert schemas["OpeningHours"]["required"] == ["timezone", "hours", "exception_hours"]
-    assert schemas["DailyHour"]["required"] == ["day", "opens", "closes"]
-    assert schemas["ExceptionHour"]["required"] == ["valid_from", "valid_through"]
-    for path in ("/stores", "/clusters", "/stores.csv", "/stores.ndjson", "/stores.geojson"):
-        assert "open_at" in {each["name"] for each in document["paths"][path]["get"]["parameters"]}
-    assert "open_at" not in {each["name"] for each in document["paths"]["/companies"]["get"]["parameters"]}

@@ -1,178 +1,194 @@
-"""Preconditions on entity tags (RFC 9110 section 13)."""
+"""Conditional requests (RFC 9110 section 13): preconditions on entity tags and on dates."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
+from time import tzset
 from typing import Any
 
 import msgspec
 import pytest
+from multidict import CIMultiDict, CIMultiDictProxy
 
+from service.model.errors import PreconditionFailed
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Publication
+from service.web.http.conditional import evaluate_conditions
+from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.dated import date
-from tests.web.live import Client
-from tests.web.reply import Reply, RequestSpec, ask
+from tests.web.live import COMPANIES, STORES, Client
+from tests.web.reply import ask
 
 TARGETS = ("/stores?limit=2", "/companies", "/companies/acme")
-SAME = "Fri, 31 May 2024 10:00:00 GMT"
-METHODS = ("GET", "HEAD")
 SHARED_FIELDS = ("ETag", "Cache-Control", "Vary", "X-Dataset-Version", "Last-Modified")
 BODY_FIELDS = {"content-type", "content-length", "content-encoding", "transfer-encoding", "link"}
-
-# {} stands for the opaque part of the current tag.
-MATCHING = {
-    "the tag": '"{}"',
-    "weak": 'W/"{}"',
-    "first of several": '"{}", "x"',
-    "last of several": '"x",W/"y" , "{}"',
-    "behind a comma in a tag": '"a,b", "{}"',
-    "behind empty members": ', ,"{}",',
-    "behind an empty tag": '"", "{}"',
-    "behind a tag beyond ASCII": '"é", "{}"',
-    "anything": "*",
-    "anything, spaced": " * ",
-}
-OTHERS = {
-    "another": '"x"',
-    "another, weak": 'W/"x"',
-    "an empty tag": '""',
-    "no tag": "x",
-    "nothing": "",
-    "a comma": ",",
-    "a quote": '"',
-    "no quotes": "{}",
-    "no end": '"{}',
-    "no start": '{}"',
-    "single quotes": "'{}'",
-    "a longer one": '"{}x"',
-    "one within": '"x,{},y"',
-    "a quoted star": '"*"',
-    "stars": "**",
-    "weak without a tag": "W/",
-    "quotes without end": '"' * 4001,
-    "very many": '"x",' * 2000,
-}
+TAGS = ("0a1b2c", "3d4e5f")
+NONE_MATCH, MATCH, SINCE, UNMODIFIED = "If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since"
+# {} stands for one of the tags.
+STRONG = ('"{}"', '"{}", "x"', '"a,b", "{}"', ', ,"{}",', '"", "{}"', '"é", "{}"', 'W/"{0}", "{0}"')
+WEAK = ('W/"{}"', '"x",W/"{}" , "y"')
+ANYTHING = ("*", " * ")
+OTHERS = (
+    *('"x"', 'W/"x"', '""', "x", "", ",", '"', "{}", '"{}', '{}"', "'{}'", '"{}x"', '"x,{},y"', '"*"', "**", "W/"),
+    *('"' * 4001, '"x",' * 2000),
+)
+GENERATED_AT = "2024-05-31T12:00:00.900+02:00"
+MODIFIED = int(datetime(2024, 5, 31, 10, tzinfo=UTC).timestamp())
+# In the three forms of RFC 9110 section 5.6.7.
+SAME = ("Fri, 31 May 2024 10:00:00 GMT", "Friday, 31-May-24 10:00:00 GMT", "Fri May 31 10:00:00 2024")
+LATER = ("Fri, 31 May 2024 10:00:01 GMT", "Saturday, 01-Jun-24 00:00:00 GMT", "Sat Jun  1 00:00:00 2024")
+EARLIER = ("Fri, 31 May 2024 09:59:59 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994")
+# Without their errors all would be later than the data, and those of the second list earlier.
+INVALID = (
+    *("2099-05-31T10:00:00Z", "4081917600", "tomorrow", "", '"Sun, 31 May 2099 10:00:00 GMT"', "Sun, 31 May 2099"),
+    *("Sun, 32 May 2099 10:00:00 GMT", "Sun, 31 Mai 2099 10:00:00 GMT", "Sun, 31 May 2099 25:00:00 GMT"),
+    *("Sun, 31 May 2099 10:00:00 GMT, Sun, 31 May 2099 10:00:00 GMT", "Sun, 31 May 99999999999 10:00:00 GMT"),
+)
+INVALID_EARLIER = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in INVALID)
+# Out of range: any verdict is right, but no failure.
+ODD = ("Fri, 31 May 2024 23:59:60 GMT", "Fri, 31 May 0000 10:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "\x80\xff")
 
 
-def same_fields(one: Reply, other: Reply) -> bool:
-    return all(one.headers.get(name) == other.headers.get(name) for name in SHARED_FIELDS)
+def verdict(*fields: tuple[str, str], modified: int | None = MODIFIED) -> str | int | None:
+    """Return 412, None for a 200, or what a 304 is about: the tag, "" if none is named."""
+    try:
+        return evaluate_conditions(CIMultiDictProxy(CIMultiDict(fields)), TAGS, modified)
+    except PreconditionFailed:
+        return 412
 
 
-def opaque(answer: Reply) -> str:
-    return answer.etag.strip('"')
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_tag_matches_in_any_form(tag: str) -> None:
+    for form in STRONG:
+        assert verdict((NONE_MATCH, form.format(tag))) == tag, form
+        assert verdict((MATCH, form.format(tag))) is None, form
+    for form in WEAK:
+        assert (verdict((NONE_MATCH, form.format(tag))), verdict((MATCH, form.format(tag)))) == (tag, 412), form
+    for form in ANYTHING:
+        assert (verdict((NONE_MATCH, form)), verdict((MATCH, form))) == ("", None), form
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("method", METHODS)
-async def test_a_client_with_the_current_tag_gets_304_without_a_body(client: Client, target: str, method: str) -> None:
-    full = await ask(client, target, method=method)
-    not_modified = await ask(client, target, f"If-None-Match: {full.etag}", method=method)
-    assert (not_modified.status, not_modified.body) == (304, b"")
-    assert same_fields(not_modified, full)
-    assert not_modified.headers["Cache-Control"] == "private, no-cache"
-    accept = {"accept"} if target.startswith("/stores?") else set()
-    assert not_modified.listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version", "x-api-key", *accept}
-    assert not BODY_FIELDS & {name.lower() for name in not_modified.headers}
+def test_no_other_text_is_a_tag() -> None:
+    for form, tag in product(OTHERS, TAGS):
+        assert (verdict((NONE_MATCH, form.format(tag))), verdict((MATCH, form.format(tag)))) == (None, 412), form
 
 
-@pytest.mark.parametrize("form", MATCHING.values(), ids=MATCHING)
-async def test_a_matching_tag_in_any_form_is_304(client: Client, form: str) -> None:
-    full = await ask(client, "/stores")
-    not_modified = await ask(client, "/stores", f"If-None-Match: {form.format(opaque(full))}")
-    assert (not_modified.status, not_modified.etag) == (304, full.etag)
+def test_a_list_may_have_several_lines() -> None:
+    lines = [(NONE_MATCH, '"x", "y"'), ("if-none-match", f'"z", W/"{TAGS[1]}"'), (NONE_MATCH, '"w"')]
+    assert (verdict(*lines), verdict(lines[0], lines[2])) == (TAGS[1], None)
+    assert verdict((MATCH, '"x"'), (MATCH, f'"{TAGS[0]}"')) is None
 
 
-@pytest.mark.parametrize("form", OTHERS.values(), ids=OTHERS)
-async def test_a_tag_that_does_not_match_is_200(client: Client, form: str) -> None:
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ([(MATCH, '"x"'), (NONE_MATCH, f'"{TAGS[0]}"')], 412),
+        ([(MATCH, f'"{TAGS[0]}"'), (NONE_MATCH, f'"{TAGS[0]}"')], TAGS[0]),
+        ([(MATCH, f'"{TAGS[0]}"'), (NONE_MATCH, '"x"')], None),
+        ([(MATCH, "*"), (UNMODIFIED, EARLIER[0])], None),
+        ([(NONE_MATCH, '"x"'), (SINCE, SAME[0])], None),
+        ([(UNMODIFIED, EARLIER[0]), (NONE_MATCH, "*")], 412),
+    ],
+)
+def test_conditions_are_evaluated_in_their_order(fields: list[tuple[str, str]], expected: object) -> None:
+    assert verdict(*fields) == expected
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/Toronto", "Asia/Tokyo"])
+def test_dates_are_in_utc_in_any_time_zone(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", zone)
+        tzset()
+        found = [verdict((SINCE, since)) for since in (*SAME, *EARLIER, *LATER)]
+    tzset()
+    assert found == [*[""] * 3, *[None] * 6]
+
+
+def test_only_a_valid_date_that_is_not_repeated_counts() -> None:
+    assert [verdict((SINCE, since)) for since in INVALID] == [None] * len(INVALID)
+    assert verdict(*[(SINCE, SAME[0])] * 2) is None
+    assert [verdict((UNMODIFIED, since)) for since in EARLIER] == [412] * 3
+    kept = (*SAME, *LATER, *INVALID_EARLIER)
+    assert [verdict((UNMODIFIED, since)) for since in kept] == [None] * len(kept)
+    assert verdict(*[(UNMODIFIED, EARLIER[0])] * 2) is None
+    assert {verdict((name, since)) for name, since in product((SINCE, UNMODIFIED), ODD)} <= {None, "", 412}
+    assert [verdict(each, modified=None) for each in ((SINCE, LATER[0]), (UNMODIFIED, EARLIER[0]))] == [None, None]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return date(write_directory(tmp_path / "data", STORES, COMPANIES), GENERATED_AT)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_304_has_the_fields_of_the_200_but_for_those_of_the_body(client: Client, method: str) -> None:
     for target in TARGETS:
-        full = await ask(client, target)
-        again = await ask(client, target, f"If-None-Match: {form.format(opaque(full))}")
-        assert (again.status, again.body, again.etag) == (200, full.body, full.etag)
+        full = await ask(client, target, method=method)
+        assert full.headers.getall("Last-Modified") == [SAME[0]]
+        for condition in (f"{NONE_MATCH}: {full.etag}", f"{NONE_MATCH}: *", f"{SINCE}: {SAME[0]}"):
+            not_modified = await ask(client, target, condition, method=method)
+            assert (not_modified.status, not_modified.body) == (304, b"")
+            assert [not_modified.headers.get(name) for name in SHARED_FIELDS] == [
+                full.headers[name] for name in SHARED_FIELDS
+            ]
+            assert not_modified.headers["Cache-Control"] == "private, no-cache"
+            accept = {"accept"} if target.startswith("/stores?") else set()
+            assert (
+                not_modified.listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version", "x-api-key"} | accept
+            )
+            assert not BODY_FIELDS & {name.lower() for name in not_modified.headers}
 
 
-async def test_a_tag_may_be_in_any_of_several_lines(client: Client) -> None:
-    tag = (await ask(client, "/stores")).etag
-    lines = ('If-None-Match: "x", "y"', f'if-none-match: "z", W/{tag}', 'If-None-Match: "w"')
-    assert (await ask(client, "/stores", *lines)).status == 304
-    assert (await ask(client, "/stores", lines[0], lines[2])).status == 200
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        (f'{MATCH}: "x"', "The current entity tag is not in If-Match"),
+        (f"{UNMODIFIED}: {EARLIER[0]}", "The resource was modified after If-Unmodified-Since"),
+    ],
+)
+async def test_a_412_says_which_condition_failed(client: Client, condition: str, why: str) -> None:
+    for target in TARGETS:
+        refused = await ask(client, target, condition)
+        assert (refused.status, refused.json()) == (412, {"detail": why})
+        assert refused.headers["Cache-Control"] == "no-store"
+        assert (await ask(client, target, condition, method="HEAD")).status == 412
 
 
 @pytest.mark.parametrize(
     ("condition", "accepted"),
     [
-        ("If-None-Match: {}", "identity"),
-        ("If-None-Match: {}", "gzip"),
-        ("If-None-Match: *", "identity"),
-        (f"If-Modified-Since: {SAME}", "identity"),
+        *((f"{NONE_MATCH}: {{}}", "identity"), (f"{NONE_MATCH}: {{}}", "gzip"), (f"{NONE_MATCH}: *", "identity")),
+        (f"{SINCE}: {SAME[0]}", "identity"),
     ],
 )
 async def test_no_query_is_run_for_304(
-    client: Client, snapshots: SnapshotHolder, folder: Path, condition: str, accepted: str
+    client: Client, snapshots: SnapshotHolder, condition: str, accepted: str
 ) -> None:
-    target = "/stores?city=toronto&sort_by=city"
-    await serve(snapshots, date(folder, "2024-05-31T10:00:00Z"))
+    target, coding = "/stores?city=toronto&sort_by=city", f"Accept-Encoding: {accepted}"
     tag = (await ask(client, target)).etag
     assert snapshots.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
     await snapshots.swap(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
-    coding = f"Accept-Encoding: {accepted}"
     assert (await ask(client, target, condition.format(tag), coding)).status == 304
     assert (await ask(client, target, coding)).status == 500
 
 
-@pytest.mark.parametrize("field", ["If-None-Match", "If-Match"])
-@pytest.mark.parametrize(
-    ("spec", "status"),
-    [
-        (RequestSpec("/nope", key=""), 404),
-        (RequestSpec("/stores", method="POST", key=""), 405),
-        (RequestSpec("/stores?limit=0", key="wrong"), 401),
-        (RequestSpec("/companies/nobody", key=""), 401),
-        (RequestSpec("/stores?limit=0"), 422),
-        (RequestSpec("/companies/nobody"), 404),
-        (RequestSpec("/companies/nobody", method="HEAD"), 404),
-    ],
-    ids=str,
-)
-async def test_errors_take_precedence_over_preconditions(
-    client: Client, field: str, spec: RequestSpec, status: int
-) -> None:
-    for value in ("*", '"x"'):
-        assert (await spec.send(client, f"{field}: {value}")).status == status
-
-
 async def test_without_data_a_precondition_is_503(loading_client: Client) -> None:
-    for field in ("If-None-Match: *", 'If-Match: "x"', "If-Unmodified-Since: Fri, 31 May 2024 10:00:00 GMT"):
+    for field in (f"{NONE_MATCH}: *", f'{MATCH}: "x"', f"{UNMODIFIED}: {EARLIER[0]}"):
         assert (await ask(loading_client, "/stores", field)).status == 503
 
 
-@pytest.mark.parametrize("form", ['"{}"', "*", '"x", "{}"', 'W/"{0}", "{0}"', ', "a,b" ,"{}"'])
-async def test_if_match_with_the_current_tag_is_200(client: Client, form: str) -> None:
-    for target, method in product(TARGETS, METHODS):
-        full = await ask(client, target, method=method)
-        again = await ask(client, target, f"If-Match: {form.format(opaque(full))}", method=method)
-        assert (again.status, again.body) == (200, full.body)
-
-
-@pytest.mark.parametrize("form", ['W/"{}"', '"x"', '"x,{},y"', 'W/"{}", "x"', '"{}x"'])
-async def test_if_match_without_the_current_strong_tag_is_412(client: Client, form: str) -> None:
-    for target, method in product(TARGETS, METHODS):
-        full = await ask(client, target)
-        refused = await ask(client, target, f"If-Match: {form.format(opaque(full))}", method=method)
-        assert refused.status == 412
-        assert refused.headers["Cache-Control"] == "no-store"
-        assert method == "HEAD" or refused.json() == {"detail": "The current entity tag is not in If-Match"}
-
-
-async def test_if_match_is_evaluated_before_if_none_match(client: Client) -> None:
-    tag = (await ask(client, "/stores")).etag
-    assert (await ask(client, "/stores", 'If-Match: "x"', f"If-None-Match: {tag}")).status == 412
-    assert (await ask(client, "/stores", f"If-Match: {tag}", f"If-None-Match: {tag}")).status == 304
-    assert (await ask(client, "/stores", f"If-Match: {tag}", 'If-None-Match: "x"')).status == 200
-
-
-async def test_if_match_may_have_several_lines(client: Client) -> None:
-    tag = (await ask(client, "/stores")).etag
-    assert (await ask(client, "/stores", 'If-Match: "x"', f"If-Match: {tag}")).status == 200
+async def test_the_date_is_that_of_the_data_if_it_is_known_and_past(
+    client: Client, snapshots: SnapshotHolder, data: Path
+) -> None:
+    before = await ask(client, "/stores")
+    await serve(snapshots, date(data, "2024-06-01T00:00:00Z"))
+    after = await ask(client, "/stores")
+    assert (after.etag, after.headers["Last-Modified"]) == (before.etag, "Sat, 01 Jun 2024 00:00:00 GMT")
+    for generated_at in (None, (datetime.now(UTC) + timedelta(hours=1)).isoformat()):
+        await serve(snapshots, date(data, generated_at))
+        assert "Last-Modified" not in (await ask(client, "/stores")).headers
+    for path in ("/openapi.json", "/docs", "/health", "/ready", "/metrics", "/nope"):
+        assert "Last-Modified" not in (await ask(client, path)).headers
