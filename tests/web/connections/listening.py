@@ -77,12 +77,3 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
             while part := await reader.read(1 << 20):
                 received += part
     return received
-
-
-async def trickle(writer: asyncio.StreamWriter, pieces: list[bytes]) -> None:
-    """Send pieces slowly, as long as the connection is open."""
-    with suppress(ConnectionError):
-        for piece in pieces:
-            writer.write(piece)
-            await writer.drain()
-            await asyncio.sleep(0.05)

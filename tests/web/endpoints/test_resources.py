@@ -56,9 +56,3 @@ async def test_a_record_is_found_by_its_segment_percent_decoded_and_only_there(c
         noun = "Company" if path.startswith("/companies") else "Store"
         reply = await ask(client, path)
         assert (reply.status, reply.json()) == (404, {"detail": f"{noun} not found"})
-
-
-async def test_requests_during_loading_are_503(loading_client: Client) -> None:
-    response = await loading_client.get("/stores", headers=HEADERS)
-    assert (response.status, response.headers["Retry-After"]) == (503, "1")
-    assert await response.json() == {"detail": "The data is still being loaded"}
