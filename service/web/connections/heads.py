@@ -1,7 +1,7 @@
 """Heads of requests: delimited in the received bytes, and parsed by aiohttp's parser."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -17,24 +17,8 @@ from service.web.connections.limits import (
     MAX_LINE_END_BYTES,
 )
 
+# Undocumented names of aiohttp, none of them private. Only this module imports them; tests say what it relies on.
 __all__ = ("BadHttpMethod", "HttpProcessingError", "HttpRequestParser", "LineTooLong", "RawRequestMessage")
-
-NAMES: Final[Mapping[str, str]] = {
-    "aiohttp.http.HttpRequestParser": "parses the head of a request, by llhttp; takes `response_with_body`",
-    "aiohttp.http.HttpRequestParser.feed_data": "takes the next bytes of a head, returns a message at its end",
-    "aiohttp.http.RawRequestMessage": "is the head of a request, parsed",
-    "aiohttp.http.RawRequestMessage.chunked": "is whether its body is chunked, as llhttp sees it",
-    "aiohttp.http.RawRequestMessage.headers": "are its header fields",
-    "aiohttp.http.RawRequestMessage.method": "is its method",
-    "aiohttp.http.RawRequestMessage.should_close": "is whether the client wants the connection closed",
-    "aiohttp.http.RawRequestMessage.upgrade": "is whether the client wants to switch the protocol",
-    "aiohttp.http.RawRequestMessage.url": "is the target, as a yarl.URL",
-    "aiohttp.http.RawRequestMessage.version": "is the version of HTTP",
-    "aiohttp.http_exceptions.BadHttpMethod": "is raised if the method is unknown to the parser",
-    "aiohttp.http_exceptions.HttpProcessingError": "is the base of what the parser raises; has a `message`",
-    "aiohttp.http_exceptions.LineTooLong": "is raised if a line exceeds a limit, which is among its `args`",
-}
-
 
 # A request line that is well-formed; the parser may not know its method, which may be any token.
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")

@@ -1,5 +1,6 @@
 """Responses do not depend on how the bytes of a client are split into packets."""
 
+import logging
 import re
 from itertools import accumulate, pairwise
 
@@ -8,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tests.thoroughness import some_of
 from tests.web.connections.harness import GET, exchange
-from tests.web.connections.malformed import FAMILIES, Case
+from tests.web.connections.malformed import FAMILIES, SECRET, Case
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,10 @@ STREAMS = {
     "line ends before requests": ([200, 200, 200], b"\r\n\r\n" + GET + b"\r\n" * 4 + GET + b"\n\r" + GET),
     "most line ends before each request": ([200] * 4, (b"\r\n" * 32 + GET) * 4),
     "too many line ends before a later request": ([200, 200, 400], GET + b"\r\n" * 32 + GET + b"\r\n" * 33 + GET),
-    "a body": ([200, 200], get(b"Content-Length: 5") + b"\r\n\r\n\r" + GET),
+    "a body, which is not decoded": (
+        [200, 200],
+        get(b"Content-Length: 5", b"Content-Encoding: gzip") + b"\r\n\r\n\r" + GET,
+    ),
     "a body in chunks": ([200, 200], get(b"Transfer-Encoding: chunked") + CHUNKS + GET),
     "a body of line ends in chunks": (
         [200, 200],
@@ -113,12 +117,58 @@ async def test_responses_do_not_depend_on_where_a_long_stream_is_split(statuses:
         assert (step, split.answers) == (step, unsplit.answers)
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name not in ("chunks", "sizes")])
-async def test_responses_do_not_depend_on_where_a_malformed_request_is_split(family: str) -> None:
-    for case in FAMILIES[family]:
-        unsplit = await exchange(GET, case.sent)
-        bytewise = await exchange(GET, *[case.sent[start : start + 1] for start in range(len(case.sent))])
-        assert (case.name, bytewise.answers) == (case.name, unsplit.answers)
+# In these families some are well-formed HTTP, or over a limit; all others are a 400.
+MIXED = ("versions", "targets", "chunks", "sizes")
+
+
+def defects(family: str, case: Case, answers: bytes) -> list[str]:
+    """Return what is wrong with the last of two responses; no response to the second request is right, too."""
+    _, *others = answers.split(b"HTTP/1.1 ")[1:]
+    if not others:
+        return []
+    head, _, body = others[0].partition(b"\r\n\r\n")
+    found = {
+        "answered more than once": len(others) > 1,
+        "not rejected": not head.startswith(b"4"),
+        "not 400": family not in MIXED and not head.startswith(b"400 "),
+        "not JSON": b"\r\nContent-Type: application/json\r\n" not in head,
+        "the secret is echoed": SECRET in answers,
+        "not our error form": not body.startswith(b'{"detail":'),
+        "details": head.startswith(b"400 ") and body != b'{"detail":"Bad Request"}',
+    }
+    return [f"{case.name}: {what}: {answers!r}" for what, is_true in found.items() if is_true]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_a_malformed_request_is_rejected_wherever_it_is_split_and_its_secret_neither_echoed_nor_logged(
+    family: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = []
+    with caplog.at_level(logging.DEBUG):
+        for case in FAMILIES[family]:
+            unsplit = await exchange(GET, case.sent)
+            found += defects(family, case, unsplit.answers)
+            if family not in ("chunks", "sizes"):
+                bytewise = await exchange(GET, *[case.sent[start : start + 1] for start in range(len(case.sent))])
+                assert (case.name, bytewise.answers) == (case.name, unsplit.answers)
+    assert found == []
+    assert SECRET.decode() not in caplog.text
+    assert "Traceback" not in caplog.text
+    assert not [record.message for record in caplog.records if record.levelno > logging.WARNING]
+
+
+def test_there_are_hundreds_of_distinct_cases() -> None:
+    sent = [case.sent for cases in FAMILIES.values() for case in cases]
+    assert len(set(sent)) == len(sent) >= 300
+
+
+@pytest.mark.parametrize("line", [b"GET http://xn--/ HTTP/1.1", b"CONNECT xn--a:80 HTTP/1.1", b"GET //xn--a/ HTTP/1.0"])
+async def test_an_invalid_host_is_rejected_and_the_connection_closed(
+    line: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    wire = await exchange(line + b"\r\nHost: x\r\n\r\n")
+    assert (wire.lost, wire.statuses[0] in (400, 404)) == (True, True)
+    assert [record.message for record in caplog.records if record.levelno > logging.WARNING] == []
 
 
 @pytest.mark.parametrize("case", FAMILIES["chunks"], ids=lambda case: case.name)
