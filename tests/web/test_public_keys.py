@@ -373,20 +373,7 @@ async def test_a_revoked_key_is_refused_like_an_unknown_one(service: Service, cl
     assert (await ask(client, "/stores", FROM_SHOP, PREFLIGHT, method="OPTIONS", key="")).status == 405
 
 
-async def test_an_older_program_refuses_a_file_with_public_keys_as_a_whole() -> None:
-    class OldEntry(msgspec.Struct, forbid_unknown_fields=True):
-        name: str
-        sha256: str
-        created_at: str
-        expires_at: str | None = None
-        revoked_at: str | None = None
-        rate: str | None = None
-        burst: int | None = None
-
-    for entries, accepted in ((ENTRIES[:1], True), (ENTRIES[:2], False)):
-        try:
-            msgspec.convert(orjson.loads(encode_keys(entries))["keys"], list[OldEntry])
-        except msgspec.ValidationError:
-            assert not accepted
-        else:
-            assert accepted
+def test_an_older_program_which_forbids_unknown_members_refuses_a_file_with_public_keys_alone() -> None:
+    known = {"name", "sha256", "created_at", "expires_at", "revoked_at", "rate", "burst"}
+    secret, public = orjson.loads(encode_keys(ENTRIES[:2]))["keys"]
+    assert (set(secret) <= known, set(public) <= known) == (True, False)

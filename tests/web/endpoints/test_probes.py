@@ -40,14 +40,10 @@ async def test_a_metric_has_whether_the_key_file_was_read(
     assert metrics["store_directory_key_file_success"] == is_read
 
 
-async def test_health_is_200_while_the_data_is_loaded(loading_client: Client) -> None:
-    response = await loading_client.get("/health")
-    assert (response.status, await response.json()) == (200, {"status": "ok"})
-
-
-async def test_ready_is_503_while_the_data_is_loaded(loading_client: Client) -> None:
-    response = await loading_client.get("/ready")
-    assert (response.status, await response.json()) == (503, {"status": "loading"})
+async def test_while_the_data_is_loaded_health_is_200_and_ready_503(loading_client: Client) -> None:
+    for path, status, text in (("/health", 200, "ok"), ("/ready", 503, "loading")):
+        response = await loading_client.get(path)
+        assert (response.status, await response.json()) == (status, {"status": text})
 
 
 async def test_ready_without_a_valid_key_has_only_status_version_and_counts(
@@ -56,14 +52,8 @@ async def test_ready_without_a_valid_key_has_only_status_version_and_counts(
     assert snapshots.current is not None
     for headers in ({}, {"x-api-key": "wrong"}):
         ready = await (await client.get("/ready", headers=headers)).json()
-        assert list(ready) == COUNTS
-        assert ready == {
-            "status": "ready",
-            "version": snapshots.current.dataset.version,
-            "stores": 4,
-            "companies": 3,
-            "skipped": 0,
-        }
+        version = snapshots.current.dataset.version
+        assert list(ready.items()) == list(zip(COUNTS, ("ready", version, 4, 3, 0), strict=True))
 
 
 async def test_ready_with_a_valid_key_has_the_times_and_the_last_reload(
@@ -75,6 +65,8 @@ async def test_ready_with_a_valid_key_has_the_times_and_the_last_reload(
     assert ready["last_reload"] == {"at": ready["last_reload"]["at"], "ok": True, "error": None}
     assert datetime.fromisoformat(ready["loaded_at"]) <= datetime.now(UTC)
     assert (ready["generation"], ready["generated_at"]) == (1, None)
+    snapshots.max_stale = 60
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
     assert 0 <= ready["age_seconds"] < 60
     assert datetime.fromisoformat(ready["confirmed_at"]) == NOW
 
@@ -117,12 +109,6 @@ async def test_ready_is_503_until_every_worker_has_had_data_once(data: Data, aio
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-async def test_recently_confirmed_data_is_not_stale(client: Client, snapshots: SnapshotHolder) -> None:
-    snapshots.max_stale = 60
-    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
-    assert (await client.get("/ready")).status == 200
-
-
 async def test_while_draining_each_response_closes_its_connection(client: Client, snapshots: SnapshotHolder) -> None:
     assert "Connection" not in (await client.get("/health")).headers
     snapshots.draining = True
@@ -151,45 +137,36 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
         await client.get(path, headers=HEADERS)
     await client.request("PROPFIND", "/stores")
     metrics = await samples(client)
-    requests = "store_directory_http_requests_total"
-    assert metrics[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
-    assert metrics[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
-    assert metrics[f'{requests}{{method="GET",route="/clusters",status="200"}}'] == 1
-    assert metrics[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
-    assert metrics[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
-    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores",status="2xx"}'] == 1
-    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores",status="4xx"}'] == 1
-    assert metrics["store_directory_stores"] == 4
-    assert metrics["store_directory_companies"] == 3
-    assert metrics["store_directory_skipped_records"] == 0
-    assert metrics["store_directory_reload_success"] == 1
-    assert metrics["store_directory_workers"] == 1
-    assert metrics["store_directory_dataset_generation"] == 1
+    requests, durations = "http_requests_total", "http_request_duration_seconds_count"
+    expected = {
+        f'{requests}{{method="GET",route="/stores",status="200"}}': 1,
+        f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}': 1,
+        f'{requests}{{method="GET",route="/clusters",status="200"}}': 1,
+        f'{requests}{{method="GET",route="unmatched",status="404"}}': 2,
+        f'{requests}{{method="other",route="/stores",status="405"}}': 1,
+        **{f'{durations}{{route="/stores",status="{status}"}}': 1 for status in ("2xx", "4xx")},
+        "stores": 4,
+        "companies": 3,
+        "skipped_records": 0,
+        "reload_success": 1,
+        "workers": 1,
+        "dataset_generation": 1,
+    }
+    assert {name: metrics[f"store_directory_{name}"] for name in expected} == expected
     assert 0 <= metrics["store_directory_dataset_age_seconds"] < 60
 
 
 async def test_searches_that_found_nothing_are_counted_by_route_also_from_the_cache(client: Client) -> None:
     """And never what was searched for."""
-    for target in (
-        "/stores?q=zzz",
-        "/stores?q=zzz",
-        "/stores?q=zzz",
-        "/companies?q=zzz",
-        "/stores.csv?q=zzz",
-        "/places?q=zzz",
-    ):
-        await (await client.get(target, headers=HEADERS)).read()
+    nothing = (*["/stores?q=zzz"] * 3, "/companies?q=zzz", "/stores.csv?q=zzz", "/places?q=zzz")
     found = ("/stores", "/stores?q=", "/stores?city=zzz", "/companies?q=acme", "/stores.csv", "/places?q=tor")
-    for target in (*found, "/places?q=-&country=zz"):
+    for target in (*nothing, *found, "/places?q=-&country=zz"):
         await (await client.get(target, headers=HEADERS)).read()
     metrics = await samples(client)
     empty = {name: number for name, number in metrics.items() if "empty_searches" in name and "created" not in name}
-    assert empty == {
-        'store_directory_empty_searches_total{route="/stores"}': 3,
-        'store_directory_empty_searches_total{route="/companies"}': 1,
-        'store_directory_empty_searches_total{route="/stores.csv"}': 1,
-        'store_directory_empty_searches_total{route="/places"}': 1,
-    }
+    counts = {"/stores": 3, "/companies": 1, "/stores.csv": 1, "/places": 1}
+    total = "store_directory_empty_searches_total"
+    assert empty == {f'{total}{{route="{route}"}}': count for route, count in counts.items()}
     assert not [name for name in metrics if "zzz" in name]
     assert metrics['store_directory_response_cache_total{result="hit"}'] >= 1
 
