@@ -46,40 +46,6 @@ async def test_reading_ahead_of_a_response_is_bounded(packet: bytes) -> None:
     assert wire.statuses == [200] * (total + 1)
 
 
-async def test_a_body_is_skipped_while_its_response_is_made_and_written() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app, room=10)
-    await wire.send(GET[:-2] + b"Content-Length: 1000000\r\n\r\n", bytes(500_000))
-    assert not wire.unread
-    app.gate.set()
-    await wire.send(bytes(400_000))
-    assert (wire.connection.state, len(wire.unread)) == (State.WRITING, 0)
-    await wire.take()
-    assert wire.connection.state is State.BODY
-    await wire.send(bytes(100_000) + GET)
-    assert wire.statuses == [200, 200]
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"NONSENSE\r\n\r\n",
-        GET[:-2] + b"Content-Length: 2000000\r\n\r\n",
-        GET[:-2] + b"Expect: x\r\nContent-Length: 3\r\n\r\n",
-    ],
-    ids=["malformed", "a body that is too large", "an expectation"],
-)
-async def test_a_client_that_may_still_be_sending_can_read_its_response_before_the_close(sent: bytes) -> None:
-    wire = Wire()
-    await wire.send(sent)
-    assert (len(wire.statuses), wire.ended, wire.lost) == (1, True, False)
-    await wire.send(bytes(10_000), GET)
-    assert (len(wire.statuses), wire.lost) == (1, False)
-    await wire.half_close()
-    assert wire.lost
-
-
 @pytest.mark.parametrize("count", [MAX_BODY_BYTES, MAX_BODY_BYTES + 1])
 async def test_discarding_before_a_close_is_bounded_in_bytes_and_time(count: int) -> None:
     wire = Wire()

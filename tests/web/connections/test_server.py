@@ -44,14 +44,6 @@ async def service(request: pytest.FixtureRequest) -> AsyncIterator[Service]:
     await service.runner.cleanup()
 
 
-@pytest.mark.parametrize("sent", [b"", GET[:9], GET], ids=["new", "in a head", "idle"])
-async def test_shutdown_closes_connections_without_a_request_immediately(service: Service, sent: bytes) -> None:
-    reader, writer = await service.dial(sent)
-    await service.runner.cleanup()
-    assert (await until_closed(reader)).count(b"HTTP/1.1 200 ") == (sent == GET)
-    writer.close()
-
-
 async def test_shutdown_waits_for_current_responses(service: Service) -> None:
     service.app.gate.clear()
     reader, writer = await service.dial(GET + GET)

@@ -232,12 +232,3 @@ async def test_a_request_that_waits_at_the_end_is_answered() -> None:
     wire.connection.drain()
     await settle()
     assert (wire.statuses, wire.lost) == ([401], True)
-
-
-async def test_the_turn_of_a_client_that_is_gone_passes() -> None:
-    wire = Wire(RecordingApp())
-    wire.unread += REFUSED
-    wire.deliver()
-    wire.abort()
-    await settle()
-    assert wire.statuses == []

@@ -24,8 +24,8 @@ LATER = ("provinces.json", "names.json", "hours.js", "takeaway.js")
 FIRST_VIEW = ["/explorer", "/docs/key.js", *(path for path in PATHS[1:] if not path.endswith(LATER))]
 MOST_BYTES = 125_000
 MOST_BYTES_OF_NAMES = 60_000
-# Where a person follows a link to.
-MAPS = ("https://maps.apple.com/?", "https://www.google.com/maps/dir/?")
+# All but where a person follows a link to.
+ELSEWHERE = re.compile(r"https?://(?!\$|maps\.apple\.com/\?|www\.google\.com/maps/dir/\?|schema\.org\b)")
 
 
 class BaseMap(msgspec.Struct, forbid_unknown_fields=True):
@@ -46,25 +46,22 @@ class MapNames(msgspec.Struct, forbid_unknown_fields=True):
     provinces: list[tuple[str, float, float, int]]
 
 
-@pytest.mark.parametrize("path", PATHS)
-async def test_each_file_has_a_strong_tag_and_its_policy(client: Client, path: str) -> None:
-    response = await client.get(path)
-    assert response.status == 200
-    assert response.headers["ETag"].startswith('"')
-    assert response.headers["Cache-Control"] == "no-cache"
-    assert response.headers["Content-Security-Policy"] == POLICY
-    assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert response.headers["Referrer-Policy"] == "same-origin"
-    again = await client.get(path, headers={"If-None-Match": response.headers["ETag"]})
-    assert again.status == 304
-
-
-async def test_each_file_has_its_media_type(client: Client) -> None:
-    kinds = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-    for path in PATHS[1:]:
-        kind = kinds.get(posixpath.splitext(path)[1], "application/json")
-        assert (await client.get(path)).headers["Content-Type"] == kind
-    assert (await client.get("/explorer")).headers["Content-Type"] == "text/html; charset=utf-8"
+async def test_each_file_has_its_media_type_a_strong_tag_and_its_policy(client: Client) -> None:
+    texts = {"": "html", ".js": "javascript", ".css": "css"}
+    for path in PATHS:
+        ending = posixpath.splitext(path)[1]
+        kind = f"text/{texts[ending]}; charset=utf-8" if ending in texts else "application/json"
+        expected = {
+            "Content-Type": "image/svg+xml" if ending == ".svg" else kind,
+            "Cache-Control": "no-cache",
+            "Content-Security-Policy": POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+        }
+        response = await client.get(path)
+        assert (response.status, response.headers["ETag"][0]) == (200, '"')
+        assert expected.items() <= dict(response.headers).items(), path
+        assert (await client.get(path, headers={"If-None-Match": response.headers["ETag"]})).status == 304
 
 
 async def test_modules_are_sent_without_comments_and_files_of_other_projects_as_they_are(client: Client) -> None:
@@ -74,16 +71,12 @@ async def test_modules_are_sent_without_comments_and_files_of_other_projects_as_
     assert leaflet.encode() == (files("service.web") / "vendored" / "leaflet" / "leaflet.js").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+async def test_no_other_file_is_served(client: Client) -> None:
+    for path in (
         *("page.html", "nope.js", "%2e%2e%2fsite.py", "..%2f__init__.py", "../site.py", "leaflet-src.js"),
-        *("leaflet.js.map", ""),
-    ],
-)
-async def test_no_other_file_is_served(client: Client, path: str) -> None:
-    answer = await client.get(f"/explorer/{path}", allow_redirects=False)
-    assert answer.status == (307 if path == "" else 404)
+        "leaflet.js.map",
+    ):
+        assert (await client.get(f"/explorer/{path}")).status == 404, path
 
 
 async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> None:
@@ -116,17 +109,14 @@ async def test_what_runs_before_the_first_rows_is_preloaded_and_nothing_else(cli
     assert set(preloaded[: len(first) - 1]) | {"/explorer/results.js"} == first  # its request waits for no other
 
 
-@pytest.mark.parametrize("name", MODULES)
-async def test_what_a_module_imports_is_relative_and_is_there(client: Client, name: str) -> None:
-    script = await (await client.get(f"/explorer/{name}")).text()
-    imported = re.findall(r'(?:from|import\()\s*"([^"]+)"', script) + re.findall(r'fileUrl\("([^"]+)"\)', script)
-    for each in imported:
-        path = posixpath.normpath(posixpath.join("/explorer", each))
-        assert (await client.get(path)).status == 200, each
-    assert "innerHTML =" not in script
-    for link in MAPS:
-        script = script.replace(link, "")
-    assert re.findall(r"https?://(?!\$)", script) == []
+async def test_what_a_module_imports_is_relative_and_is_there(client: Client) -> None:
+    for name in MODULES:
+        script = await (await client.get(f"/explorer/{name}")).text()
+        for each in re.findall(r'(?:from|import\(|fileUrl\()\s*"([^"]+)"', script):
+            path = posixpath.normpath(posixpath.join("/explorer", each))
+            assert (await client.get(path)).status == 200, each
+        assert "innerHTML =" not in script
+        assert ELSEWHERE.findall(script) == [], name
 
 
 async def sent_bytes(client: Client, paths: Iterable[str]) -> int:
@@ -149,33 +139,26 @@ async def test_the_page_knows_whether_a_key_is_needed(site_client: SiteClient, k
     assert "{" not in html
 
 
-async def test_the_origin_of_tiles_is_allowed_for_images_and_no_other(site_client: SiteClient) -> None:
-    tiles = "https://Tiles.example:8443/{z}/{x}/{y}.png?a=1&b=2"
-    client = await site_client(tiles=tiles, tiles_attribution='© "A" <b>')
+async def test_the_origins_of_tiles_and_images_are_allowed_for_images_and_no_others(site_client: SiteClient) -> None:
+    tiles, origins = (
+        "https://Tiles.example:8443/{z}/{x}/{y}.png?a=1&b=2",
+        ("https://A.example", "https://b.example:8443"),
+    )
+    client = await site_client(tiles=tiles, tiles_attribution='© "A" <b>', image_origin=origins)
     response = await client.get("/explorer")
-    allowed = "img-src 'self' https://tiles.example:8443;"
+    allowed = "img-src 'self' https://tiles.example:8443 https://a.example https://b.example:8443;"
     assert response.headers["Content-Security-Policy"] == POLICY.replace("img-src 'self';", allowed)
     html = await response.text()
     assert 'data-tiles="https://Tiles.example:8443/{z}/{x}/{y}.png?a=1&amp;b=2"' in html
     assert 'data-attribution="© &quot;A&quot; &lt;b&gt;"' in html
+    assert 'data-images="https://a.example https://b.example:8443"' in html
 
 
-async def test_the_origins_of_images_are_allowed_for_images_and_no_others(site_client: SiteClient) -> None:
-    client = await site_client(image_origin=("https://A.example", "https://b.example:8443"))
-    response = await client.get("/explorer")
-    allowed = "img-src 'self' https://a.example https://b.example:8443;"
-    assert response.headers["Content-Security-Policy"] == POLICY.replace("img-src 'self';", allowed)
-    assert 'data-images="https://a.example https://b.example:8443"' in await response.text()
-
-
-async def test_it_can_be_turned_off(site_client: SiteClient) -> None:
+async def test_it_can_be_turned_off(client: Client, site_client: SiteClient) -> None:
+    assert '<a href="explorer">' in await (await client.get("/docs")).text()
     client = await site_client(no_explorer=True)
     assert [(await client.get(path)).status for path in ("/explorer", "/explorer/page.js", "/docs")] == [404, 404, 200]
     assert 'href="explorer"' not in await (await client.get("/docs")).text()
-
-
-async def test_the_documentation_has_a_link_to_it(client: Client) -> None:
-    assert '<a href="explorer">' in await (await client.get("/docs")).text()
 
 
 @pytest.mark.parametrize("name", ["countries.json", "provinces.json"])

@@ -86,10 +86,10 @@ def test_the_number_of_proxies_is_limited() -> None:
 
 
 pieces = st.sampled_from(['"', ",", ";", " ", "[", "]", ":", "%", PROXY, CLIENT, "::1"])
-values = st.lists(st.text(max_size=20) | pieces).map("".join)
+values = st.lists(st.text(max_size=5) | pieces, max_size=12).map("".join)
 
 
-@given(st.lists(st.tuples(st.just(X_FORWARDED_FOR), values)))
+@given(st.lists(st.tuples(st.just(X_FORWARDED_FOR), values), max_size=3))
 @example([(X_FORWARDED_FOR, "::1%\x00")])
 @example([(X_FORWARDED_FOR, "\udcff")])
 def test_the_client_is_always_a_canonical_address(fields: list[tuple[str, str]]) -> None:
