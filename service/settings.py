@@ -5,12 +5,12 @@ variable, the key of the settings file, error messages and `serve --help` are al
 """
 
 import os
-import re
 import sys
 from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from service.access.api_key import origin_of
 from service.dataset import InvalidRecords, ReadOptions, Safeguards
 
 HIGHEST_PORT: Final = 65535
@@ -191,6 +191,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.poll if self.max_stale is None else min(self.poll, self.max_stale / 3)
 
     @property
+    def images(self) -> tuple[str, ...]:
+        """The origins of images, as browsers write them."""
+        return tuple(map(image_origin, self.image_origin))
+
+    @property
     def processes(self) -> int:
         """Number of worker processes; for `auto` that of the CPU cores that this process may use."""
         if isinstance(self.workers, int):
@@ -201,46 +206,36 @@ class Settings(Struct, frozen=True, kw_only=True):
 ANY_ORIGIN: Final = "*"
 # By the end of the name of a file.
 IMAGE_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-# An origin as browsers write it: a scheme, a host and an optional port (RFC 6454 section 6.2).
-_HOST: Final = r"[a-z0-9._~!$&'()+;=%-]+|\[[0-9a-f:.]+\]"
-_ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<port>[0-9]{{1,5}}))?")
-# In the path of a tile. The host has no character that ends a directive of Content-Security-Policy.
+# In the path of a tile.
 _OF_A_TILE: Final = ("{z}", "{x}", "{y}")
-_TILES: Final = re.compile(r"(?P<origin>https?://[A-Za-z0-9.:\[\]-]+)(?P<path>/.*)")
-_IMAGES: Final = re.compile(r"https://[A-Za-z0-9.:\[\]-]+")
-_PAGES: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+")
 
 
 def tiles_origin(url: str) -> str:
     """Return the origin of a URL of map tiles. Raises `ValueError` with the reason."""
-    written = _TILES.fullmatch(url)
-    if written is None or not all(part in written["path"] for part in _OF_A_TILE):
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    origin = origin_of(f"{scheme}://{host}", "http", "https")
+    if origin is None or not all(part in path for part in _OF_A_TILE):
         raise ValueError(f"{url!r} is not a URL of tiles: write https://host/{{z}}/{{x}}/{{y}}.png")
-    return parse_origin(written["origin"])
+    return origin
 
 
 def image_origin(text: str) -> str:
     """Return an origin of images as browsers write it. Raises `ValueError` with the reason."""
-    if _IMAGES.fullmatch(text) is None:
+    if (origin := origin_of(text, "https")) is None:
         raise ValueError(f"{text!r} is not an origin of images: write https://images.example, without a path")
-    return parse_origin(text)
+    return origin
 
 
 def frame_ancestor(text: str) -> str:
     """Return an origin of pages as browsers write it. Raises `ValueError` with the reason."""
-    if _PAGES.fullmatch(text) is None:
+    if (origin := origin_of(text, "http", "https")) is None:
         raise ValueError(f"{text!r} is not an origin of pages: write https://shop.example, without a path")
-    return parse_origin(text)
+    return origin
 
 
 def parse_origin(text: str) -> str:
-    """Parse an origin, and return it as browsers write it, or `*`. Raises `ValueError` with the reason."""
-    origin = text.lower()
-    if origin == ANY_ORIGIN:
-        return origin
-    written = _ORIGIN.fullmatch(origin)
-    if written is None or int(written["port"] or 0) > HIGHEST_PORT:
+    """Return an origin as browsers write it, or `*`. Raises `ValueError` with the reason."""
+    if (origin := text if text == ANY_ORIGIN else origin_of(text)) is None:
         raise ValueError(f"{text!r} is not an origin: write https://shop.example, without a path, or *")
-    default = _DEFAULT_PORTS.get(written["scheme"])
-    return origin.removesuffix(f":{default}") if default and written["port"] else origin
+    return origin

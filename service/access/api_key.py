@@ -71,39 +71,46 @@ def _base62(number: int, length: int) -> str:
     return "".join(reversed(digits))
 
 
-# The host of a website: labels of letters, digits, hyphens and underscores, or an IPv6 address; and its port.
-_LABELS: Final = r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*"
-_PORT: Final = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
-_LISTED: Final = re.compile(rf"(?P<scheme>https?)://((\*\.)?{_LABELS}|\[[0-9a-f:.]+\]){_PORT}")
-_ORIGIN: Final = re.compile(rf"(?P<scheme>https?://)(?P<host>{_LABELS}{_PORT})")
+# The host: labels of letters, digits, hyphens and underscores, none of which ends a directive of a policy, or IPv6.
+_HOST: Final = r"(?P<any>\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\]"
+_ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:{_HOST})(?::(?P<port>[1-9][0-9]{{0,4}}))?")
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _HIGHEST_PORT: Final = 65535
 # A name in DNS has at most 253 characters.
 _MAX_ORIGIN: Final = 280
 
 
-def parse_website(text: str) -> str:
-    """Return an origin, or all that `https://*.shop.example` stands for, as browsers write it.
+def origin_of(text: str, *schemes: str, many: bool = False) -> str | None:
+    """Return an origin (RFC 6454 section 6.2) as browsers write it; None if it is none, or of another scheme.
 
-    Raises `ValueError`, which quotes nothing.
+    With `many` it may be all that `https://*.shop.example` stands for.
     """
-    website = text.lower()
-    written = _LISTED.fullmatch(website)
-    if written is None or len(website) > _MAX_ORIGIN or int(written["port"] or 0) > _HIGHEST_PORT:
+    origin = text.lower()
+    written = _ORIGIN.fullmatch(origin) if len(origin) <= _MAX_ORIGIN else None
+    if written is None or int(written["port"] or 0) > _HIGHEST_PORT or (written["any"] and not many):
+        return None
+    if schemes and written["scheme"] not in schemes:
+        return None
+    return origin.removesuffix(f":{_DEFAULT_PORTS.get(written['scheme'], '')}")
+
+
+def parse_website(text: str) -> str:
+    """Return an origin of a website, or many, as browsers write it. Raises `ValueError`, which quotes nothing."""
+    if (website := origin_of(text, "http", "https", many=True)) is None:
         raise ValueError("this is not the origin of a website: write https://shop.example or https://*.shop.example")
-    return website.removesuffix(f":{_DEFAULT_PORTS[written['scheme']]}")
+    return website
 
 
 def listings(origin: str) -> Iterator[str]:
     """Yield what an origin may be listed as: itself, and with a `*` for one or more labels before the rest."""
-    if "*" not in origin:
-        yield origin
-    written = _ORIGIN.fullmatch(origin) if len(origin) <= _MAX_ORIGIN else None
-    if written is not None:
-        scheme, host = written["scheme"], written["host"]
+    if "*" in origin:
+        return
+    yield origin
+    if "[" not in origin and origin_of(origin) == origin:
+        scheme, _, host = origin.partition("://")
         while (dot := host.find(".")) >= 0:
             host = host[dot + 1 :]
-            yield f"{scheme}*.{host}"
+            yield f"{scheme}://*.{host}"
 
 
 class Principal(msgspec.Struct, frozen=True):

@@ -1,8 +1,9 @@
 """A request for what was just answered on a connection, with the same header fields, gets what any other would get."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,34 @@ from service.access.api_key import static_principals
 from service.access.keyring import Keyring
 from service.access.token_bucket import Rate
 from service.publishing.snapshot import SnapshotHolder
+from service.web.pipeline import answers
 from service.web.pipeline.auth import KeyAuthentication
 from service.web.site import make_site
 from tests.directory import company, store, write_directory
 from tests.loaded import Data, serve
+from tests.web.conftest import SiteClient
 from tests.web.connections.harness import Wire
 from tests.web.live import DEFAULTS, KEY
-from tests.web.test_answers import FIELDS, TARGETS
+from tests.web.reply import ask
 
+TARGETS = (
+    *("/stores?limit=2", "/stores?limit=2&x=1", "/stores?city=nowhere", "/stores/s1", "/companies?limit=2"),
+    *("/companies/acme", "/companies/a%2Fb%20c", "/clusters?bbox=-180,-90,180,90&zoom=3"),
+    *("/openapi.json", "/stores.csv"),
+)
+FIELDS: Sequence[Sequence[str]] = (
+    (),
+    ("Prefer: handling=strict",),
+    ("Accept: application/geo+json",),
+    ("Accept-Encoding: gzip",),
+    ("Accept-Encoding: gzip, identity;q=0",),
+    ("Accept-Encoding: br",),
+    ("X-Dataset-Version: other",),
+    ("If-None-Match: *",),
+    ("If-Match: *",),
+    ('If-Match: "other"',),
+    ("If-None-Match: *", "Accept-Encoding: gzip"),
+)
 METHODS = ("GET", "HEAD")
 # So that a repeated request is answered more often than it is made.
 TIMES = 3
@@ -165,3 +186,25 @@ async def test_long_answers_and_files_are_refused_while_connections_hold_much_me
         assert [await service.statuses(request(page)) for page in PAGES] == [[200] * TIMES] * len(PAGES)
         service.app.memory_used = used
         assert [await service.statuses(request(page)) for page in PAGES] == [[status] * TIMES for status in expected]
+
+
+@pytest.mark.parametrize("cached", [0, 1])
+async def test_errors_are_not_kept(site_client: SiteClient, cached: int) -> None:
+    client = await site_client(response_cache=cached)
+    for target, status in (("/stores?limit=0", 422), ("/companies/none", 404), ("/nothing", 404)):
+        assert [(await ask(client, target)).status for _ in range(2)] == [status, status]
+    metrics = (await ask(client, "/metrics")).body.decode()
+    assert 'store_directory_response_cache_total{result="hit"} 0.0' in metrics
+
+
+async def test_requests_that_were_sent_once_are_forgotten_when_they_are_many(
+    site_client: SiteClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "_MOST_ONCE", 2)
+    monkeypatch.setattr(answers, "_LONG", inf)
+    client = await site_client()
+    for number in (1, 2, 3, 1, 1, 1):
+        await ask(client, f"/stores?limit={number}")
+    metrics = (await ask(client, "/metrics")).body.decode()
+    assert 'store_directory_response_cache_total{result="hit"} 1.0' in metrics
+    assert 'store_directory_response_cache_total{result="miss"} 5.0' in metrics

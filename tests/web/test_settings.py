@@ -17,33 +17,14 @@ async def test_cache_control_applies_to_responses_with_data_only(site_client: Si
     assert (await ask(client, "/openapi.json")).headers["Cache-Control"] == "no-cache"
 
 
-@pytest.mark.parametrize(
-    ("text", "origin"),
-    [
-        ("https://shop.example", "https://shop.example"),
-        ("HTTPS://Shop.Example", "https://shop.example"),
-        ("https://shop.example:443", "https://shop.example"),
-        ("http://shop.example:80", "http://shop.example"),
-        ("http://shop.example:443", "http://shop.example:443"),
-        ("http://localhost:3000", "http://localhost:3000"),
-        ("http://[::1]:8080", "http://[::1]:8080"),
-        ("http://192.0.2.1", "http://192.0.2.1"),
-        ("*", "*"),
-    ],
-)
-def test_an_origin_is_normalized_as_browsers_write_it(text: str, origin: str) -> None:
-    assert parse_origin(text) == origin
+@pytest.mark.parametrize("text", ["*", "https://shop.example", "capacitor://localhost", "http://[::1]:8080"])
+def test_an_origin_of_any_scheme_or_any_origin_may_be_allowed(text: str) -> None:
+    assert parse_origin(text) == text
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *("", "null", "shop.example", "https://", "https://shop.example/", "https://shop.example/path"),
-        *("https://shop.example?x", "https://shop.example#x", "https://me@shop.example", "https://shop.example:"),
-        *("https://shop.example:0x50", "https://shop.example:65536", "https://shop.example, https://other.example"),
-        *("https://shöp.example", "//shop.example", "https:shop.example"),
-    ],
+    "text", ["", "null", "https://*.shop.example", "https://shop.example/", "https://shop.example;x"]
 )
 def test_an_invalid_origin_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError, match="is not an origin"):
         parse_origin(text)

@@ -274,7 +274,7 @@ class Connection(asyncio.BufferedProtocol):
         """Wait for a turn, unless this connection already does."""
         if not self._queued:
             self._queued = True
-            (self._server.turns if self._stream is None else self._server.streams).add(self)
+            (self._server.turns if self._stream is None else self._server.streams).add(self.take_turn)
 
     def _read(self) -> None:
         """Process the received bytes as far as the state allows."""

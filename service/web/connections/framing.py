@@ -1,8 +1,7 @@
 """The framing of requests: parsed heads become requests, whose bodies are skipped."""
 
 import re
-from enum import Enum, auto
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from aiohttp import HttpVersion10, HttpVersion11, hdrs
 from yarl import URL
@@ -39,20 +38,12 @@ class SizedBody:
         del received[:count]
 
 
-class _Next(Enum):
-    """The parser states of a chunked body: what comes next."""
-
-    SIZE = auto()
-    DATA = auto()
-    TRAILER = auto()
-
-
 class ChunkedBody:
     """A body in chunks: a size, data, a size, data, ..., size 0, trailer fields, an empty line."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._next = _Next.SIZE
+        self._next: Literal["size", "data", "trailer"] = "size"
         self._left = 0  # bytes of a chunk's data still to come
         self._scanned = 0  # bytes of an incomplete line
         self._parts = 0  # chunks and trailer fields
@@ -62,7 +53,7 @@ class ChunkedBody:
         """Remove the received part of the body. Raises `BadRequest`, `ContentTooLarge`."""
         start, moved = 0, True
         while moved and not self.ended:
-            end = (self._skip_data if self._next is _Next.DATA else self._skip_line)(received, start)
+            end = (self._skip_data if self._next == "data" else self._skip_line)(received, start)
             start, moved = end, end > start
             if self._bytes + start + self._left > MAX_BODY_BYTES or self._parts > MAX_BODY_PARTS:
                 raise ContentTooLarge
@@ -78,7 +69,7 @@ class ChunkedBody:
             return start
         if received[start:end] != _LINE_END:
             raise BadRequest
-        self._next = _Next.SIZE
+        self._next = "size"
         return end
 
     def _skip_line(self, received: bytearray, start: int) -> int:
@@ -95,12 +86,12 @@ class ChunkedBody:
         return end
 
     def _read(self, line: bytes) -> None:
-        if self._next is _Next.SIZE:
+        if self._next == "size":
             size = _SIZE.fullmatch(line)
             if size is None:
                 raise BadRequest
             self._left = int(size[1], 16)
-            self._next = _Next.DATA if self._left else _Next.TRAILER
+            self._next = "data" if self._left else "trailer"
             self._parts += self._left > 0
         elif not line:
             self.ended = True
@@ -150,7 +141,6 @@ def read_request(
 
 
 def _line(message: RawRequestMessage) -> bytes:
-    """Return the request line of a head."""
     version = message.version
     line = f"{message.method} {message.path} HTTP/{version.major}.{version.minor}"
     return line.encode("utf-8", "surrogateescape")

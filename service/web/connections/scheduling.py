@@ -2,18 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
-
-
-class QueuedConnection(Protocol):
-    """A connection with buffered bytes."""
-
-    def take_turn(self) -> None:
-        """Send the next part of a response, or answer one request."""
 
 
 class Turns:
-    """The connections of a listener that wait for their turn, first come, first served.
+    """The turns of connections of a listener that wait for them, first come, first served.
 
     In each pass of the event loop one of them has its turn, and one more for each request of an authenticated client:
     of two requests one may be theirs.
@@ -24,13 +16,13 @@ class Turns:
     def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
         """Let connections have their turns in calls that the event loop makes soon."""
         self._call_soon = call_soon
-        self._waiting: deque[QueuedConnection] = deque()
+        self._waiting: deque[Callable[[], object]] = deque()
         self._scheduled = self._postponed = False
         self.authenticated = 0
 
-    def add(self, connection: QueuedConnection) -> None:
-        """Let a connection have a turn."""
-        self._waiting.append(connection)
+    def add(self, take_turn: Callable[[], object]) -> None:
+        """Let a connection have a turn, in which it sends the next part of a response, or answers one request."""
+        self._waiting.append(take_turn)
         self._schedule()
 
     def _schedule(self) -> None:
@@ -46,7 +38,7 @@ class Turns:
             if not self._postponed:
                 turns, self.authenticated = 1 + self.authenticated, 0
                 for _ in range(min(turns, len(self._waiting))):
-                    self._waiting.popleft().take_turn()
+                    self._waiting.popleft()()
         finally:
             if self._waiting:
                 self._schedule()

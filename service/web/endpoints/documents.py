@@ -16,7 +16,7 @@ from aiohttp import hdrs
 from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER, Operation
 from service.model.records import STORES
-from service.settings import IMAGE_TYPES, Settings, image_origin, tiles_origin
+from service.settings import IMAGE_TYPES, Settings, tiles_origin
 from service.web.endpoints.resources import ServedData
 from service.web.http.header_fields import NO_STORE, HeaderLines, bounded_fields, header_lines, weights
 from service.web.http.links import HELP_PATH
@@ -165,8 +165,7 @@ def explorer_routes(settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the page and its files; none if it is not served."""
     if settings.no_explorer:
         return ()
-    images = tuple(map(image_origin, settings.image_origin))
-    return _routes(_key(settings), settings.tiles, settings.tiles_attribution, images)
+    return _routes(_key(settings), settings.tiles, settings.tiles_attribution, settings.images)
 
 
 @cache  # the files do not change, and their digests take long

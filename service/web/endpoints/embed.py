@@ -10,7 +10,7 @@ import msgspec
 
 from service.model.attributes import Attribute, Schema
 from service.model.operation import JSON
-from service.settings import Settings, frame_ancestor, image_origin
+from service.settings import Settings, frame_ancestor
 from service.web.endpoints.documents import (
     MEDIA_TYPES,
     VENDORED,
@@ -91,7 +91,7 @@ def public_routes(settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the page for everyone, which has the element, and its files; none if it is not served."""
     if settings.no_explorer:
         return ()
-    web, images = resources.files("service.web"), tuple(map(image_origin, settings.image_origin))
+    web = resources.files("service.web")
     ancestors = " ".join(map(frame_ancestor, settings.frame_ancestors)) or "'none'"
     logo = Path(settings.logo)
     picture = logo.read_bytes() if settings.logo else (web / "explorer" / "icon.svg").read_bytes()
@@ -99,7 +99,7 @@ def public_routes(settings: Settings) -> tuple[Route, ...]:
     known = {"TITLE": settings.title or "Stores", "KEY": settings.explorer_key, "LOGO": f"explorer/{name}"}
     page, style, script = ((web / "public" / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     files = {"page.css": filled(style, ACCENT=settings.accent or _ACCENT), "page.js": script.encode(), name: picture}
-    return page_routes(filled(page, **known), files, page_headers(settings.tiles, images, ancestors))
+    return page_routes(filled(page, **known), files, page_headers(settings.tiles, settings.images, ancestors))
 
 
 def _service_route(data: ServedData, settings: Settings) -> Route:
@@ -109,8 +109,7 @@ def _service_route(data: ServedData, settings: Settings) -> Route:
     @lru_cache(2)  # without attributes, and with those of the data that is served
     def body(schema: Schema) -> bytes:
         attributes = tuple(map(_shown, schema.declaration.stores))
-        images = tuple(map(image_origin, settings.image_origin))
-        return msgspec.json.encode(_Service(attributes, settings.tiles, settings.tiles_attribution, images))
+        return msgspec.json.encode(_Service(attributes, settings.tiles, settings.tiles_attribution, settings.images))
 
     def plan(*_: object) -> Plan:
         return document_plan(path, body(data.snapshots.schema), JSON, _HEADERS)

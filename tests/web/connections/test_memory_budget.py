@@ -161,16 +161,6 @@ class PageApp(GatedApp):
         return Response(Answer((self.body,)), authenticated=True)
 
 
-async def test_a_response_that_is_longer_than_the_limit_is_sent(budgeted: Limits) -> None:
-    wire = Wire(PageApp(bytes(3 * MOST)), budgeted, room=10)
-    await wire.send(GET)
-    for _ in range(3):
-        await wire.wait(READING_SECONDS - 1)
-        await wire.take(MOST)
-    await wire.take()
-    assert wire.received.endswith(bytes(3 * MOST))
-
-
 @pytest.mark.parametrize(
     ("body", "counts"),
     [(bytes(10_000), True), (memoryview(bytearray(10_000)), True), (memoryview(bytes(10_000)), False)],

@@ -4,18 +4,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from aiohttp import HttpVersion11
 from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.worker_slots import WorkerSlots
 from service.publishing.workspace import Reload
-from service.web.http.request import Request
-from service.web.http.response import Response
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import Listeners
-from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication, with_keys
+from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -183,21 +180,6 @@ async def test_the_bytes_of_bodies_are_counted_as_sent(client: Client) -> None:
     metrics = await samples(client)
     assert metrics['store_directory_http_response_bytes_total{route="/stores"}'] == sent
     assert metrics['store_directory_http_response_bytes_total{route="/stores.csv"}'] == exported
-
-
-@pytest.mark.usefixtures("client")  # which loads the data
-async def test_requests_are_in_flight_until_their_body_has_ended(snapshots: SnapshotHolder) -> None:
-    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
-    line = b"GET /stores.csv HTTP/1.1"
-    response = app(Request(line, "GET", "/stores.csv", "", HttpVersion11, with_keys(KEY), None))
-    if not isinstance(response, Response):
-        response = await response()
-    assert response.answer.stream is not None
-    assert snapshots.slot.requests_in_flight() == 1
-    while response.answer.stream.take() is not None:
-        assert snapshots.slot.requests_in_flight() == 1
-    response.answer.stream.close()
-    assert snapshots.slot.requests_in_flight() == 0
 
 
 async def test_the_metrics_of_a_process_have_a_label_if_there_may_be_several(

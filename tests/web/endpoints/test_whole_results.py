@@ -9,23 +9,21 @@ from typing import Final
 
 import orjson
 import pytest
-from pytest_aiohttp import AiohttpClient
+from aiohttp import HttpVersion11
 
-from service.access.api_key import static_principals
-from service.access.keyring import Keyring
 from service.dataset import Dataset
 from service.publishing.snapshot import SnapshotHolder
-from service.web.connections.limits import Limits
 from service.web.http.content_coding import CODINGS
 from service.web.http.header_fields import prefers_geo_json
+from service.web.http.request import Request
+from service.web.http.response import Response
 from service.web.pipeline.access_log import AccessLogEntry
-from service.web.pipeline.auth import KeyAuthentication
 from service.web.site import make_site
 from tests.baking.random_datasets import random_dataset
-from tests.directory import company, store, write_directory
+from tests.directory import store, write_directory
 from tests.loaded import accepted, serve
 from tests.program import SECONDS
-from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, authentication, with_keys
 from tests.web.reply import ask
 
 FILES: Final = {
@@ -118,25 +116,6 @@ async def test_a_file_is_encoded_whatever_its_length(made: Client, coding: str) 
         assert encoded[0].etag == encoded[1].etag != plain.etag
 
 
-AWKWARD: Final = [
-    *('a "quoted" name', "a,b", "two\nlines", "cr\rlf\r\n", "=1+1", "+49 1", "-x", "@y", " space ", "a\tb"),
-    *("x\u2028y", "'", "\\"),
-]
-
-
-async def test_a_cell_is_quoted_only_where_it_must_be(
-    tmp_path: Path, snapshots: SnapshotHolder, client: Client
-) -> None:
-    companies = [company(f"c{number:02}", name=name) for number, name in enumerate(AWKWARD)]
-    await serve(snapshots, write_directory(tmp_path / "awkward", [], companies))
-    names = [each["name"] for each in (await ask(client, "/companies?fields=name")).json()["data"]]
-    text = (await ask(client, "/companies.csv?fields=name,company_id")).body.decode()
-    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [[f"c{i:02}", name] for i, name in enumerate(names)]
-    lines = (f'"{name.replace(chr(34), chr(34) * 2)}"' if set(name) & set('",\r\n') else name for name in names)
-    assert text == "company_id,name\r\n" + "".join(f"c{i:02},{line}\r\n" for i, line in enumerate(lines))
-    assert (await ask(client, "/companies.csv?fields=domain")).body == b"domain\r\n" + b'""\r\n' * len(AWKWARD)
-
-
 async def test_a_reload_in_the_middle_changes_nothing_of_it(
     tmp_path: Path, snapshots: SnapshotHolder, made: Client
 ) -> None:
@@ -151,44 +130,29 @@ async def test_a_reload_in_the_middle_changes_nothing_of_it(
     writer.close()
 
 
-class Log:
-    """The entries of an access log."""
+async def test_it_is_in_flight_and_neither_logged_nor_counted_until_it_ends(
+    made: Client, snapshots: SnapshotHolder
+) -> None:
+    entries = list[AccessLogEntry]()
 
-    def __init__(self) -> None:
-        self.entries: list[AccessLogEntry] = []
-        self.written = asyncio.Event()
-
-    def write(self, entry: AccessLogEntry) -> bool:
-        """Add an entry."""
-        self.entries.append(entry)
-        self.written.set()
+    def write(entry: AccessLogEntry) -> bool:
+        entries.append(entry)
         return True
 
-
-async def test_it_is_logged_and_counted_at_its_end(
-    tmp_path: Path, snapshots: SnapshotHolder, aiohttp_client: AiohttpClient
-) -> None:
-    long = [store(f"s{number}", name="x" * 4000) for number in range(4000)]  # more than the system buffers
-    await serve(snapshots, write_directory(tmp_path / "made", long))
-    log, ring = Log(), Keyring(static_principals([KEY]))
-    site = make_site(snapshots, KeyAuthentication(ring), DEFAULTS, log=log.write)
-    client: Client = await aiohttp_client(ServiceServer(site.public, Limits(write_seconds=60)))
-    whole = await ask(client, "/stores.ndjson")
-    await ask(client, "/stores.ndjson", method="HEAD")
-    reader, writer = await asyncio.open_connection(client.host, client.port, limit=1 << 12)
-    writer.write(f"GET /stores.ndjson HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode())
-    await reader.readuntil(b"\r\n\r\n")
-    assert [(entry.route, entry.status, entry.bytes) for entry in log.entries] == [
-        ("/stores.ndjson", 200, len(whole.body)),
-        ("/stores.ndjson", 200, 0),
-    ]
-    log.written.clear()
-    writer.transport.abort()
-    async with asyncio.timeout(SECONDS):
-        await log.written.wait()
-    assert 0 < log.entries[-1].bytes < len(whole.body)
-    text = (await ask(client, "/metrics")).body.decode()
-    assert 'requests_total{method="GET",route="/stores.ndjson",status="200"} 2.0' in text
+    app = make_site(snapshots, authentication([KEY]), DEFAULTS, log=write).public
+    whole = await ask(made, "/stores.ndjson")
+    for pieces in (1, 10_000):
+        line = b"GET /stores.ndjson HTTP/1.1"
+        response = app(Request(line, "GET", "/stores.ndjson", "", HttpVersion11, with_keys(KEY), None))
+        response = response if isinstance(response, Response) else await response()
+        stream = response.answer.stream
+        assert stream is not None
+        assert (snapshots.slot.requests_in_flight(), len(entries)) == (1, pieces != 1)
+        taken = sum(len(piece) for _ in range(pieces) if (piece := stream.take()) is not None)
+        stream.close()
+        assert (snapshots.slot.requests_in_flight(), entries[-1].bytes) == (0, taken)
+    assert 0 < entries[0].bytes < entries[1].bytes == len(whole.body)
+    assert [(entry.route, entry.status) for entry in entries] == [("/stores.ndjson", 200)] * 2
 
 
 ACCEPTED: Final = {

@@ -33,6 +33,7 @@ OTHERS = (
     *('"x"', 'W/"x"', '""', "x", "", ",", '"', "{}", '"{}', '{}"', "'{}'", '"{}x"', '"x,{},y"', '"*"', "**", "W/"),
     *('"' * 4001, '"x",' * 2000),
 )
+FIELD = "X-Dataset-Version"
 GENERATED_AT = "2024-05-31T12:00:00.900+02:00"
 MODIFIED = int(datetime(2024, 5, 31, 10, tzinfo=UTC).timestamp())
 # In the three forms of RFC 9110 section 5.6.7.
@@ -192,3 +193,24 @@ async def test_the_date_is_that_of_the_data_if_it_is_known_and_past(
         assert "Last-Modified" not in (await ask(client, "/stores")).headers
     for path in ("/openapi.json", "/docs", "/health", "/ready", "/metrics", "/nope"):
         assert "Last-Modified" not in (await ask(client, path)).headers
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_served_version_is_200_and_another_412_with_the_served_one(client: Client, method: str) -> None:
+    for target in TARGETS:
+        plain = await ask(client, target, method=method)
+        version = plain.headers[FIELD]
+        for same in ([version], [f"  {version}\t"], [version, version], [""], [" \t "]):
+            answer = await ask(client, target, *(f"{FIELD}: {field}" for field in same), method=method)
+            assert (answer.status, answer.body, answer.etag) == (200, plain.body, plain.etag)
+        other = version[::-1] + "0"
+        for fields in (["x"], [other], [version, other], [other, version], [version, "x", version], ["*"], ["é"]):
+            refused = await ask(client, target, *(f"{FIELD}: {field}" for field in fields), method=method)
+            assert (refused.status, refused.headers.getall(FIELD)) == (412, [version])
+            assert refused.headers["Cache-Control"] == "no-store"
+            assert method == "HEAD" or list(refused.json()) == ["detail"]
+
+
+async def test_paths_without_data_ignore_it_and_without_data_it_is_503(loading_client: Client) -> None:
+    for path, status in (("/openapi.json", 200), ("/docs", 200), ("/health", 200), ("/metrics", 200), ("/stores", 503)):
+        assert (await ask(loading_client, path, f"{FIELD}: x")).status == status

@@ -4,14 +4,10 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-from hypothesis import given, strategies as st
-
 from service.publishing.snapshot import SnapshotHolder
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.web.live import COMPANIES, STORES, Client
-from tests.web.queries import QuerySpec, query_specs, spellings_of
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
@@ -24,22 +20,6 @@ DIFFERENT = (
     *("/stores?company_id=acme", "/stores?company_id=Acme", "/stores?company_id=a", "/stores?parent_company_id=a"),
     *("/stores?is_open=true&is_open=false", "/stores", "/companies", "/companies?sort_order=desc"),
 )
-
-
-@pytest.fixture
-def query_of_tag() -> dict[str, QuerySpec]:
-    """Return the query of each tag, over all examples."""
-    return {}
-
-
-@given(st.data())
-async def test_equivalent_queries_have_one_tag_and_different_ones_have_different_tags(
-    client: Client, query_of_tag: dict[str, QuerySpec], data: st.DataObject
-) -> None:
-    spec = data.draw(query_specs())
-    tags = {(await ask(client, f"/stores?{data.draw(spellings_of(spec))}")).etag for _ in range(2)}
-    assert len(tags) == 1
-    assert query_of_tag.setdefault(tags.pop(), spec) == spec
 
 
 async def test_queries_that_only_look_alike_have_different_tags(client: Client) -> None:

@@ -1,9 +1,22 @@
-"""Header fields that are lists, with weights."""
+"""Header fields: lists with weights, preferences (RFC 7240), and what is written."""
+
+from email.utils import parsedate_to_datetime
+from time import time
 
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.http.header_fields import MAX_CHARACTERS, MAX_MEMBERS, bounded_fields, members, weights
+from service.web.http.header_fields import (
+    MAX_CHARACTERS,
+    MAX_MEMBERS,
+    bounded_fields,
+    header_lines,
+    is_strict,
+    members,
+    weights,
+)
+from tests.web.live import KEY, Client
+from tests.web.reply import ask
 
 
 @pytest.mark.parametrize("code_point", [0x1C, 0x1F, 0x0B, 0x85, 0xA0, 0x3000], ids=hex)
@@ -46,3 +59,51 @@ def test_the_number_of_members_is_limited(fields: list[str]) -> None:
 def test_members_after_the_limit_are_ignored() -> None:
     names = [f"a{number}" for number in range(MAX_MEMBERS + 1)]
     assert list(weights([",".join(names)])) == names[:-1]
+
+
+@pytest.mark.parametrize(
+    ("headers", "strict"),
+    [
+        ([], False),
+        (["handling=strict"], True),
+        (["HANDLING = strict"], True),
+        (['respond-async, handling="strict"; x=1'], True),
+        (["respond-async", "handling=strict"], True),
+        (["handling=lenient, handling=strict"], False),
+        (["handling=strict", "handling=lenient"], True),
+        (["handling"], False),
+        (['foo="a, handling=strict"'], False),
+        (['foo="a\\", handling=strict"'], False),
+        (['foo="a", handling=strict'], True),
+        (['handling="strict'], False),
+        (["handling=stricter"], False),
+        (["handling=strict;x=1, handling=lenient"], True),
+        (["strict"], False),
+        (["x" * 1008 + ",handling=strict"], True),
+        (["x" * 1009 + ",handling=strict"], False),
+        (["x," * 63 + "handling=strict"], True),
+        (["x," * 64 + "handling=strict"], False),
+        (["x," * 32, "x," * 32, "handling=strict"], False),
+        (["handling=strict", "x" * 1010], False),
+    ],
+)
+def test_the_first_of_a_repeated_preference_wins(headers: list[str], *, strict: bool) -> None:
+    assert is_strict(headers) is strict
+
+
+async def test_a_preference_that_was_not_applied_is_not_reported(client: Client) -> None:
+    strict = "Prefer: handling=strict"
+    for target, fields, key in (("/stores", (), KEY), ("/stores", (strict,), ""), ("/health", (strict,), KEY)):
+        assert "Preference-Applied" not in (await ask(client, target, *fields, key=key)).headers
+
+
+async def test_a_response_has_its_date(client: Client) -> None:
+    before = int(time())
+    response = await ask(client, "/health")
+    assert before <= parsedate_to_datetime(response.headers["Date"]).timestamp() <= time()
+
+
+@pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0", "é", "a\x7f"])
+def test_header_injection_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="printable"):
+        header_lines({"Location": value})
