@@ -42,24 +42,6 @@ _HEADERS: Final = header_lines(
 )
 
 
-class _Attribute(msgspec.Struct, frozen=True):
-    """What the element shows of an attribute."""
-
-    name: str
-    kind: str
-    label: str
-    show: str
-
-
-class _Service(msgspec.Struct, frozen=True):
-    """What the element needs to know of the service."""
-
-    attributes: tuple[_Attribute, ...]
-    tiles: str
-    attribution: str
-    images: tuple[str, ...]
-
-
 def embed_routes(data: ServedData, settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the files, which pages of any origin may read without a key."""
     routes = (_service_route(data, settings), *_file_routes())
@@ -82,9 +64,10 @@ def _files() -> Iterator[tuple[str, bytes]]:
     yield "leaflet.js", (VENDORED / "leaflet" / "leaflet.js").read_bytes().join(_AS_MODULE)
 
 
-def _shown(attribute: Attribute) -> _Attribute:
+def _shown(attribute: Attribute) -> dict[str, str]:
+    """Return what the element shows of an attribute."""
     label = attribute.label or attribute.name.replace("_", " ").capitalize()
-    return _Attribute(attribute.name, attribute.kind, label, attribute.show or "card")
+    return {"name": attribute.name, "kind": attribute.kind, "label": label, "show": attribute.show or "card"}
 
 
 def public_routes(settings: Settings) -> tuple[Route, ...]:
@@ -108,8 +91,8 @@ def _service_route(data: ServedData, settings: Settings) -> Route:
 
     @lru_cache(2)  # without attributes, and with those of the data that is served
     def body(schema: Schema) -> bytes:
-        attributes = tuple(map(_shown, schema.declaration.stores))
-        return msgspec.json.encode(_Service(attributes, settings.tiles, settings.tiles_attribution, settings.images))
+        known = {"tiles": settings.tiles, "attribution": settings.tiles_attribution, "images": settings.images}
+        return msgspec.json.encode({"attributes": [*map(_shown, schema.declaration.stores)], **known})
 
     def plan(*_: object) -> Plan:
         return document_plan(path, body(data.snapshots.schema), JSON, _HEADERS)

@@ -152,27 +152,29 @@ _OF_DATA: Final[tuple[tuple[str, str, Callable[[Snapshot], float]], ...]] = (
     ("dataset_timestamp_seconds", "When the data was generated.", lambda current: current.dated.timestamp()),
     ("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp()),
 )
+
+
+def _confirmed(held: SnapshotHolder) -> float:
+    return _UNKNOWN if held.confirmed_at is None else held.confirmed_at.timestamp()
+
+
+def _reloaded(held: SnapshotHolder) -> float:
+    return _UNKNOWN if held.last_reload is None else held.last_reload.at.timestamp()
+
+
 # Of this process, whether it has data or not.
 _OF_PROCESS: Final[tuple[tuple[str, str, Callable[[SnapshotHolder], float]], ...]] = (
-    (
-        "confirmed_timestamp_seconds",
-        "When the source was last known to hold the served data.",
-        lambda held: _timestamp(held.confirmed_at),
-    ),
+    ("confirmed_timestamp_seconds", "When the source was last known to hold the served data.", _confirmed),
     (
         "confirmed_age_seconds",
         "How long ago that was, by this machine's clock.",
-        lambda held: time() - _timestamp(held.confirmed_at),
+        lambda held: time() - _confirmed(held),
     ),
-    (
-        "reload_timestamp_seconds",
-        "When the last reload was attempted.",
-        lambda held: _timestamp(held.last_reload.at if held.last_reload else None),
-    ),
+    ("reload_timestamp_seconds", "When the last reload was attempted.", _reloaded),
     (
         "reload_success",
         "1 if the last reload succeeded, else 0.",
-        lambda held: held.last_reload is not None and held.last_reload.ok,
+        lambda held: bool(held.last_reload and held.last_reload.ok),
     ),
     ("workers", "Running worker processes.", lambda held: len(held.slot.living())),
 )
@@ -218,7 +220,3 @@ def metrics_route(
         return Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
 
     return AnswerRoute(path=METRICS_PATH, answer=answer)
-
-
-def _timestamp(moment: datetime | None) -> float:
-    return _UNKNOWN if moment is None else moment.timestamp()

@@ -3,7 +3,7 @@
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import brotli
@@ -26,6 +26,7 @@ _ZSTD_LEVEL: Final = 3
 _BROTLI_QUALITY: Final = 4
 _GZIP_LEVEL: Final = 4
 _GZIP_FORMAT: Final = 31
+_ZLIB_RELEASE: Final = zlib.ZLIB_RUNTIME_VERSION
 
 _ANY: Final = "*"
 _IDENTITY: Final = "identity"
@@ -86,17 +87,9 @@ class Coding(msgspec.Struct, frozen=True):
         yield encoder.finish()
 
 
-def _gzip(body: bytes) -> bytes:
-    return zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT)
-
-
 def _gzip_parts() -> PartEncoder:
     encoder = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_PART_WINDOW, memLevel=_GZIP_PART_MEMORY)
     return PartEncoder(encoder.compress, lambda: encoder.flush(zlib.Z_SYNC_FLUSH), encoder.flush)
-
-
-def _zstd(body: bytes) -> bytes:
-    return zstd.compress(body, _ZSTD_LEVEL)
 
 
 def _zstd_parts() -> PartEncoder:
@@ -104,30 +97,20 @@ def _zstd_parts() -> PartEncoder:
     return PartEncoder(encoder.compress, lambda: encoder.flush(encoder.FLUSH_BLOCK), encoder.flush)
 
 
-def _brotli(body: bytes) -> bytes:
-    encoded: bytes = brotli.compress(body, quality=_BROTLI_QUALITY)
-    return encoded
-
-
 def _brotli_parts() -> PartEncoder:
     encoder = brotli.Compressor(quality=_BROTLI_PART_QUALITY, lgwin=_PART_WINDOW_BITS)
     return PartEncoder(lambda part: encoder.process(bytes(part)), encoder.flush, encoder.finish)
 
 
-def _coding(
-    token: str, encode: Callable[[bytes], bytes], parts: Callable[[], PartEncoder], kibibytes: int, release: str
-) -> Coding:
-    return Coding(
-        token, encode, parts, (kibibytes << 10) + _PIECE_BYTES, release, header_lines({"Content-Encoding": token})
-    )
-
-
 IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), 0, "", "")
 # In the order of the server's preference, which decides between equal weights.
-CODINGS: Final = (
-    _coding("zstd", _zstd, _zstd_parts, 576, zstd.zstd_version),
-    _coding("br", _brotli, _brotli_parts, 720, brotli.__version__),
-    _coding("gzip", _gzip, _gzip_parts, 160, zlib.ZLIB_RUNTIME_VERSION),
+CODINGS: Final = tuple(
+    Coding(token, encode, parts, (kibibytes << 10) + _PIECE_BYTES, release, header_lines({"Content-Encoding": token}))
+    for token, encode, parts, kibibytes, release in (
+        ("zstd", partial(zstd.compress, level=_ZSTD_LEVEL), _zstd_parts, 576, zstd.zstd_version),
+        ("br", partial(brotli.compress, quality=_BROTLI_QUALITY), _brotli_parts, 720, brotli.__version__),
+        ("gzip", partial(zlib.compress, level=_GZIP_LEVEL, wbits=_GZIP_FORMAT), _gzip_parts, 160, _ZLIB_RELEASE),
+    )
 )
 
 

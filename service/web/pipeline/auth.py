@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache, partial
 from time import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -18,11 +18,8 @@ from service.model.query import Query
 from service.settings import Settings
 from service.web.http.forwarded import UNIX, client_network, parse_trusted_proxies
 from service.web.http.header_fields import HeaderLines, header_lines
+from service.web.http.request import RequestFields
 from service.web.pipeline.counters import Event
-
-if TYPE_CHECKING:
-    from service.web.http.request import RequestFields
-
 
 _ANYONE: Final = Principal("anonymous")
 
@@ -30,7 +27,7 @@ _ANYONE: Final = Principal("anonymous")
 class Authentication:
     """Authenticates requests; this one accepts all of them, without a key."""
 
-    def __call__(self, fields: "RequestFields", keys: Sequence[str] = ()) -> Principal:  # noqa: ARG002 - of keys
+    def __call__(self, fields: RequestFields, keys: Sequence[str] = ()) -> Principal:  # noqa: ARG002 - of keys
         """Return the principal of a request with some values of the parameter `key`. Raises `Unauthorized`."""
         return _ANYONE
 
@@ -49,7 +46,7 @@ class KeyAuthentication(Authentication):
         """Accept the keys of a ring; `clock` returns the seconds since the epoch."""
         self._ring, self._clock = ring, clock
 
-    def __call__(self, fields: "RequestFields", keys: Sequence[str] = ()) -> Principal:
+    def __call__(self, fields: RequestFields, keys: Sequence[str] = ()) -> Principal:
         """Return the principal of a key that is valid now. Raises `Unauthorized`."""
         principal = self._ring.principals.get(_credential(fields, keys) if keys else fields.credential)
         if principal is None or principal.expires_at <= self._clock():
@@ -63,7 +60,7 @@ class KeyAuthentication(Authentication):
         return any(self._ring.websites.get(each, 0.0) > now for each in listings(origin))
 
 
-def _credential(fields: "RequestFields", keys: Sequence[str]) -> bytes:
+def _credential(fields: RequestFields, keys: Sequence[str]) -> bytes:
     """Return what the principal is found by, of a key in the header or in the parameter. Raises `Unauthorized`."""
     named = [key for key in keys if key]
     if not named:
@@ -84,7 +81,7 @@ _log = logging.getLogger(__name__)
 _PLACE: Final = "A public key is for /stores, /stores/{store_id}, /clusters and /places"
 
 
-def check_public_key(principal: Principal, fields: "RequestFields", *, is_place: bool) -> str:
+def check_public_key(principal: Principal, fields: RequestFields, *, is_place: bool) -> str:
     """Return the origin of the website that uses a public key, "" for that of the service. Raises `Forbidden`."""
     if not is_place:
         raise Forbidden(_PLACE)
@@ -130,7 +127,7 @@ class RateLimits:
         self._has_warned = False
 
     def check(
-        self, principal: Principal, remote: str | None, fields: "RequestFields"
+        self, principal: Principal, remote: str | None, fields: RequestFields
     ) -> HeaderLines | Callable[[], Coroutine[Any, Any, HeaderLines]]:
         """Check a request from an address; return the header fields of its response, or what waits for them.
 
@@ -149,7 +146,7 @@ class RateLimits:
         """Check a request, as `check` does, by the store of rate limits."""
         return self._decided(rate, await self._limiter.take(name, rate), client)
 
-    def _check_client(self, principal: Principal, remote: str | None, fields: "RequestFields") -> _Client | None:
+    def _check_client(self, principal: Principal, remote: str | None, fields: RequestFields) -> _Client | None:
         """Take a request of a client, if it has a limit. Raises `TooManyRequests`."""
         rate = principal.per_client
         if rate is None:

@@ -92,7 +92,8 @@ class Observer:
                 trace_id=exchange.fields.trace_id,
                 client=self._trusted_proxies.client(exchange.remote, exchange.fields.all),
             )
-            self._write(entry)
+            if not self._log(entry):
+                self.traffic.count(Event.LINE_DROPPED)
 
     def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
         """Record the answer to a malformed request, with nothing of the request but its client."""
@@ -106,8 +107,5 @@ class Observer:
                 request_id=request_id,
                 client=client or UNIX,
             )
-            self._write(entry)
-
-    def _write(self, entry: AccessLogEntry) -> None:
-        if self._log is not None and not self._log(entry):
-            self.traffic.count(Event.LINE_DROPPED)
+            if not self._log(entry):
+                self.traffic.count(Event.LINE_DROPPED)
