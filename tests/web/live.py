@@ -77,9 +77,3 @@ async def exchange(client: Client, request: bytes) -> bytes:
     writer.close()
     await writer.wait_closed()
     return answer
-
-
-async def ask(client: Client, target: str, *, method: str = "GET", headers: tuple[str, ...] = ()) -> bytes:
-    """Send a request with the key and with the target exactly as written; return the raw response."""
-    lines = (f"{method} {target} HTTP/1.1", "Host: test", f"{KEY_HEADER}: {KEY}", "Connection: close", *headers)
-    return await exchange(client, "\r\n".join((*lines, "", "")).encode("utf-8", "surrogateescape"))

@@ -18,23 +18,15 @@ from service.web.pipeline.auth import no_authentication
 from service.web.pipeline.plan import MAX_LONG_QUERIES, MAX_LONG_QUERIES_OF_A_KEY, QUERY_THREAD, in_turn
 from service.web.site import make_site
 from tests.loaded import Data, serve
-from tests.web.conftest import SiteClient, garbage
+from tests.web.conftest import garbage
 from tests.web.connections.harness import Wire, settle
-from tests.web.live import DEFAULTS, KEY, authentication, stable_fields
-from tests.web.reply import ask
+from tests.web.live import DEFAULTS, KEY, authentication
 
-ACCEPTS = ((), ("Accept: application/geo+json",), ("If-None-Match: *", "Accept-Encoding: gzip"), ('If-Match: "other"',))
 LONG = (
     "/stores?country=CA&is_open=true&sort_by=name",
     *("/stores?country=CA&facets=city,country,province,postal_code,is_open", "/stores?near=1,2&city=ottawa"),
     *("/stores?q=m*&bbox=-170,-80,170,80", "/companies?q=a"),
     *("/clusters?bbox=-180,-90,180,90&zoom=3", "/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true"),
-)
-TARGETS = (
-    *LONG,
-    "/stores.csv?country=CA&sort_by=name",
-    "/stores.ndjson?near=1,2",
-    "/stores?near=1,2&page_num=2&limit=2",
 )
 
 
@@ -72,17 +64,6 @@ async def answered(*wires: Wire) -> list[int]:
     while not all(wire.statuses for wire in wires):  # noqa: ASYNC110 - what is waited for is not in this loop
         await asyncio.sleep(0)
     return [status for wire in wires for status in wire.statuses]
-
-
-@pytest.mark.parametrize("target", TARGETS)
-async def test_a_query_answered_in_the_thread_has_the_same_answer(site_client: SiteClient, target: str) -> None:
-    expected = [await ask(await site_client(), target, *fields) for fields in ACCEPTS]
-    with pytest.MonkeyPatch.context() as limits:
-        limits.setattr(row_budget, "MOST_ROWS", 0)
-        answers = [await ask(await site_client(), target, *fields) for fields in ACCEPTS]
-    for answer, other in zip(answers, expected, strict=True):
-        assert (answer.status, answer.body) == (other.status, other.body)
-        assert stable_fields(answer.headers) == stable_fields(other.headers)
 
 
 @pytest.mark.usefixtures("every_query_is_long")

@@ -171,31 +171,6 @@ def _codings() -> Iterator[Case]:
     yield Case("chunks in HTTP/1.0", HEAD.replace(b"/1.1", b"/1.0") + b"Transfer-Encoding: chunked" + _END + chunks)
 
 
-def _chunks() -> Iterator[Case]:
-    head = HEAD + b"Transfer-Encoding: chunked" + _END
-    for size in (
-        *("", " ", "x", "-1", "+1", "0x1", "1 ", " 1", "1\t", "g", "1.0", "1_0", "fffffffffffffffff", "1" * 40),
-        *("1,1", "\u0661"),
-        *("1\x00", "\x001", "1\x0b", "#", "1g", "-0", "1 1", '"1"'),
-    ):
-        yield Case(f"a chunk of size {size!r}", head + size.encode() + b"\r\na\r\n0" + _END)
-    for name, chunks in {
-        "a chunk that is longer than announced": b"1\r\n" + SECRET + b"\r\n0" + _END,
-        "a size that ends with LF": b"1\na\r\n0" + _END,
-        "a size that ends with CR": b"1\ra\r\n0" + _END,
-        "a chunk that ends with LF": b"1\r\na\n0" + _END,
-        "a chunk that ends with CR": b"1\r\na\r0" + _END,
-        "a chunk that ends with nothing": b"1\r\na0" + _END,
-        "a last chunk that ends with LF": b"0\n\r\n",
-        "a control byte in an extension": b"1;a=\x01\r\na\r\n0" + _END,
-        "a line end in an extension": b"1;a=b\nc\r\na\r\n0" + _END,
-        "a trailer without a colon": b"0\r\n" + SECRET + _END,
-        "a trailer with a control byte": b"0\r\nx: \x01" + SECRET + _END,
-        "a trailer with a space before the colon": b"0\r\nx : " + SECRET + _END,
-    }.items():
-        yield Case(name, head + chunks)
-
-
 def _sizes() -> Iterator[Case]:
     for much in (1, 100, 60_000):
         line = b"GET /stores?q=" + b"a" * (MAX_LINE_BYTES + much) + b" HTTP/1.1\r\n"
@@ -235,7 +210,6 @@ FAMILIES: Final = {
     "hosts": list(_hosts()),
     "lengths": list(_lengths()),
     "codings": list(_codings()),
-    "chunks": list(_chunks()),
     "sizes": list(_sizes()),
     "other protocols": list(_other_protocols()),
 }

@@ -59,6 +59,8 @@ def test_a_sized_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, ste
     "sent",
     [
         *(b"\r\n", b"x\r\n", b" 1\r\n", b"1 \r\n", b"+1\r\n", b"-1\r\n", b"0x1\r\n", b"1_0\r\n", b"1.0\r\n", b"1;\r\n"),
+        *(b"1\t\r\n", b"g\r\n", b"1,1\r\n", b"1\x00\r\n", b"\x001\r\n", b"1\x0b\r\n", b"#\r\n", b"1 1\r\n", b'"1"\r\n'),
+        *(b"\xd9\xa1\r\n", b"-0\r\n", b"1g\r\n"),
         *(b"1;a=\r\n", b"1;a=b c\r\n", b'1;a="b\r\n', b"1;a\x01\r\n", b"1;a\nb\r\n", b"1\na\r\n"),
         *(b"1\ra\r\n", b"1 ;a\r\n"),
         *(b"1\r\nab\r\n", b"1\r\na0\r\n\r\n", b"1\r\na\n0\r\n\r\n", b"1\r\na\r0\r\n\r\n", b"2\r\na\r\n0\r\n\r\n"),

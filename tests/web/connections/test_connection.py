@@ -66,7 +66,7 @@ async def test_a_malformed_body_makes_the_current_response_the_last(chunk: bytes
     await settle()
     assert (wire.statuses, wire.ended) == ([200], True)
     assert b"Connection: close\r\n" in wire.received
-    idle = Wire()
+    idle = Wire()  # which has responded already
     await idle.send(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", chunk, GET)
     assert (idle.statuses, idle.ended) == ([200], True)
 

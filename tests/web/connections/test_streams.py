@@ -90,22 +90,17 @@ async def test_a_piece_is_made_when_the_system_has_accepted_the_one_before() -> 
     assert (body(wire)[-5:], app.ended) == (END, [3 * len(LONG)])
 
 
-async def test_a_client_that_goes_away_ends_it() -> None:
-    wire = Wire(app := StreamApp([LONG] * 5), room=1500)
-    await wire.send(GET)
-    wire.drop(ConnectionResetError())
-    await settle()
-    assert (app.closed, len(app.ended), app.made < 5) == (1, 1, True)
-
-
-async def test_a_client_that_goes_away_before_the_head_ends_it() -> None:
-    wire = Wire(app := StreamApp())
+@pytest.mark.parametrize(("room", "has_begun"), [(0, False), (1500, True)])
+async def test_a_client_that_goes_away_ends_it(room: int, *, has_begun: bool) -> None:
+    wire = Wire(app := StreamApp([LONG] * 5), room=room)
     app.gate.clear()
     await wire.send(GET)
     app.gate.set()
+    if has_begun:
+        await settle()
     wire.drop(ConnectionResetError())
     await settle()
-    assert (app.made, app.ended) == (0, [0])
+    assert (app.closed, len(app.ended), app.made < 5) == (has_begun, 1, True)
 
 
 async def test_a_client_that_stops_reading_ends_it_after_the_write_timeout() -> None:
@@ -127,24 +122,18 @@ async def test_an_error_is_logged_and_the_client_does_not_get_the_end(caplog: py
     assert "unexpected error in a stream" in caplog.text
 
 
-async def test_a_drain_lets_it_end_and_closes_the_connection() -> None:
-    wire = Wire(StreamApp([LONG] * 5), room=1500)
-    await wire.send(GET)
-    wire.connection.drain()
-    await settle()
-    assert not wire.lost
-    await wire.take()
-    await settle()
-    assert (body(wire)[-5:], wire.lost) == (END, True)
-
-
-async def test_at_the_end_of_a_drain_it_is_cut() -> None:
-    wire = Wire(app := StreamApp([LONG] * 5), room=1500)
-    await wire.send(GET)
-    wire.connection.drain()
-    wire.connection.abort()
-    await settle()
-    assert (body(wire)[-5:] != END, wire.lost, app.closed) == (True, True, 1)
+async def test_a_drain_lets_it_end_and_closes_the_connection_and_an_abort_cuts_it() -> None:
+    for is_cut in (False, True):
+        wire = Wire(app := StreamApp([LONG] * 5), room=1500)
+        await wire.send(GET)
+        wire.connection.drain()
+        await settle()
+        assert not wire.lost
+        if is_cut:
+            wire.connection.abort()
+        await wire.take()
+        await settle()
+        assert (body(wire)[-5:] == END, wire.lost, app.closed) == (not is_cut, True, 1)
 
 
 async def test_a_cut_stream_of_http_1_0_is_reset_because_its_end_is_that_of_the_connection() -> None:

@@ -1,8 +1,13 @@
-"""/openapi.json and /docs."""
+"""/, /openapi.json and /docs: browsers are redirected to a page, other clients get the paths."""
 
 import re
+from itertools import product
 
+from tests.web.conftest import Listeners, SiteClient
 from tests.web.live import Client
+
+METHODS = ("GET", "HEAD")
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 
 async def test_the_page_loads_only_assets_that_the_service_has(client: Client) -> None:
@@ -23,3 +28,38 @@ async def test_the_page_shows_the_document_of_this_service(client: Client) -> No
     assert 'new URL("openapi.json", SERVICE)' in script
     assert "validatorUrl: null" in script
     assert (await (await client.get("/openapi.json")).json())["openapi"] == "3.1.0"
+
+
+async def test_a_browser_is_redirected_to_the_explorer(client: Client) -> None:
+    for accept, method in product(
+        (BROWSER, "text/html", "TEXT/HTML; q=0.5", "application/json;q=0.8, text/html"), METHODS
+    ):
+        response = await client.request(method, "/", headers={"Accept": accept}, allow_redirects=False)
+        assert (response.status, await response.read()) == (307, b"")
+        assert response.headers["Location"] == "explorer"  # relative: behind a proxy, / may be /prefix/
+        assert (response.headers["Vary"], response.headers["Cache-Control"]) == ("Accept", "no-store")
+
+
+async def test_another_client_gets_the_paths(client: Client) -> None:
+    for accept in ("*/*", "", "application/json", "text/html;q=0", "text/html;q=0.9, application/json"):
+        response = await client.get("/", headers={"Accept": accept})
+        assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
+        assert (response.headers["Vary"], response.headers["Cache-Control"]) == ("Accept", "no-store")
+    paths = (await response.json())["paths"]
+    assert paths["/stores"] == "List stores"
+    assert paths.keys() >= {"/companies/{company_id}", "/clusters", "/ready", "/openapi.json", "/docs", "/explorer"}
+    for path in (path for path in paths if "{" not in path):
+        assert (await client.get(path)).status in (200, 401, 422), path
+
+
+async def test_without_the_explorer_a_browser_is_redirected_to_the_documentation(site_client: SiteClient) -> None:
+    client = await site_client(no_explorer=True)
+    response = await client.get("/", headers={"Accept": BROWSER}, allow_redirects=False)
+    assert (response.status, response.headers["Location"]) == (307, "docs")
+    assert "/explorer" not in (await (await client.get("/")).json())["paths"]
+
+
+async def test_the_admin_listener_has_neither(listeners: Listeners) -> None:
+    _, admin = await listeners()
+    for path in ("/", "/explorer", "/explorer/page.js"):
+        assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404

@@ -121,12 +121,6 @@ async def test_accept_encoding_may_have_several_lines(client: Client) -> None:
     assert (await ask(client, LONG, "Accept-Encoding: gzip, br;q=0", "Accept-Encoding: *;q=0")).coding == "gzip"
 
 
-@pytest.mark.parametrize("coding", CODINGS)
-async def test_a_short_response_is_plain_even_if_it_was_sent_encoded_before(client: Client, coding: str) -> None:
-    for accepted, sent in ((coding, "identity"), (f"{coding}, identity;q=0", coding), (coding, "identity")):
-        assert (await ask(client, TINY, f"Accept-Encoding: {accepted}")).coding == sent
-
-
 @pytest.mark.parametrize("accepted", ["gzip, identity;q=0", "br", "zstd", "identity"])
 async def test_head_has_the_fields_of_get(client: Client, accepted: str) -> None:
     field = f"Accept-Encoding: {accepted}"
@@ -159,25 +153,6 @@ async def test_cached_and_newly_encoded_bodies_are_the_same_bytes(client: Client
         assert len({(answer.coding, answer.etag, answer.body) for answer in answers}) == 1
         assert len(answers[0].body) < len(answers[0].plain)
         assert coding != "gzip" or answers[0].body[4:8] == bytes(4)  # no timestamp
-
-
-@pytest.mark.parametrize("coding", CODINGS)
-async def test_the_tag_of_any_acceptable_coding_is_304(client: Client, coding: str) -> None:
-    plain = await ask(client, LONG)
-    encoded = await ask(client, LONG, f"Accept-Encoding: {coding}")
-    for tag, accepted, status in (
-        (encoded.etag, coding, 304),
-        (plain.etag, coding, 304),
-        (plain.etag, f"{coding}, identity;q=0", 200),
-        (plain.etag, f"{coding}, *;q=0", 200),
-        (encoded.etag, f"{coding};q=0", 200),
-        (encoded.etag, "identity", 200),
-        (encoded.etag, "*;q=0.1", 304),
-        (f"W/{encoded.etag}", f"{coding};q=0.1, *;q=1", 304),
-        (f'"x", {encoded.etag}', "*", 304),
-    ):
-        answer = await ask(client, LONG, f"Accept-Encoding: {accepted}", f"If-None-Match: {tag}")
-        assert (answer.status, tag.endswith(answer.etag)) == (status, status == 304)
 
 
 # In a process of its own. A first encoder of each coding makes what is made once.

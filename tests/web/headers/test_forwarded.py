@@ -49,22 +49,13 @@ def test_the_standard_field_forwarded_is_ignored() -> None:
     assert client(("Forwarded", f"for={STRANGER}"), (X_FORWARDED_FOR, CLIENT)) == CLIENT
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        (),
-        ((X_FORWARDED_FOR, ""),),
-        ((X_FORWARDED_FOR, "unknown"),),
-        ((X_FORWARDED_FOR, f"{CLIENT},"),),
-        ((X_FORWARDED_FOR, f"{CLIENT}, here, {OTHER_PROXY}"),),
-        ((X_FORWARDED_FOR, "203.0.113.256"),),
-        ((X_FORWARDED_FOR, "203.0.113.07"),),
-        ((X_FORWARDED_FOR, "fe80::1%\x1b[31m"),),
-        ((X_FORWARDED_FOR, "２03.0.113.7"),),  # noqa: RUF001 - a digit that is not ASCII
-    ],
-)
-def test_an_invalid_field_leaves_the_address_of_the_peer(fields: tuple[tuple[str, str], ...]) -> None:
-    assert client(*fields) == PROXY
+def test_an_invalid_field_leaves_the_address_of_the_peer() -> None:
+    for value in (
+        *("", "unknown", f"{CLIENT},", f"{CLIENT}, here, {OTHER_PROXY}", "203.0.113.256", "203.0.113.07"),
+        *("fe80::1%\x1b[31m", "２03.0.113.7"),  # noqa: RUF001 - a digit that is not ASCII
+    ):
+        assert client((X_FORWARDED_FOR, value)) == PROXY, value
+    assert client() == PROXY
 
 
 def test_repeated_fields_are_one_list() -> None:
