@@ -2,8 +2,8 @@
 
 The decoder is a large library in a language without bounds, and the file may be hostile: memory and time are limited
 here, and a crash does not end the service. Standard input is the file, then requests, one in a line; standard output is
-messages: what the file has, then the parts of each request and an end, or why the file cannot be used. The process
-exits when its standard input is closed, so with its parent.
+messages: what the file has, then the parts of each request and None, or why the file cannot be used, a text. The
+process exits when one of them is closed, so with its parent.
 """
 
 import os
@@ -11,10 +11,8 @@ import resource
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from queue import SimpleQueue
 from signal import SIGABRT, SIGXCPU, Signals
 from subprocess import DEVNULL, PIPE, Popen
-from threading import Thread
 from typing import IO, Any, Final, cast
 from weakref import finalize
 
@@ -32,23 +30,13 @@ MAX_SECONDS: Final = 300  # of CPU time
 _FILES: Final = 4
 
 
-class Unreadable(msgspec.Struct, frozen=True, tag=True):
-    """The file cannot be used."""
-
-    why: str
-
-
-class End(msgspec.Struct, frozen=True, tag=True):
-    """There is no more of what was requested."""
-
-
 class ReaderProgram(msgspec.Struct, frozen=True):
     """A program that reads the files of a format, each in a process.
 
     module      its main module
     unreadable  what a file that it cannot read is said to be
     opened      the type of its first message
-    part        that of the others, but for those that all programs have
+    part        that of the others
     too_large   what is said of a file whose parts are too large, in all
     settings    environment variables
     aborted     what is said of a file if it aborts; by default, that it did
@@ -89,7 +77,7 @@ class FileReader:
         is_complete, size = self.opened is None, 0
         self._send(msgspec.json.encode(request), b"\n")
         try:
-            while not (is_complete := isinstance(message := self._receive(), End)):
+            while not (is_complete := (message := self._receive()) is None):
                 size += self._length
                 if size > max(MAX_SIZE, MAX_RATIO * self._stored):
                     raise FileError(self._program.too_large)
@@ -105,7 +93,7 @@ class FileReader:
 
     def _start(self) -> None:
         content, program = self._content(), self._program
-        self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
+        self._decode = msgspec.msgpack.Decoder(program.opened | program.part | str | None).decode
         # No more threads than are used.
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.settings}
         command = module_command(program.module)
@@ -124,20 +112,19 @@ class FileReader:
     def _receive(self) -> Any:
         self._length = int.from_bytes(self._messages.read(LENGTH_BYTES), "little")
         encoded = self._messages.read(self._length)
-        message = self._decode(encoded) if encoded and len(encoded) == self._length else None
-        if message is None or isinstance(message, Unreadable):
-            error = self._ended() if message is None else FileError(message.why)
+        message = self._decode(encoded) if encoded and len(encoded) == self._length else self._ended()
+        if isinstance(message, str):
             self.close()
-            raise error
+            raise FileError(message)
         return message
 
-    def _ended(self) -> FileError:
+    def _ended(self) -> str:
         code, program = self._process.wait(), self._program
         if code == -SIGABRT and program.aborted:
-            return FileError(program.aborted)
+            return program.aborted
         how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
         why = "it takes too much time" if code == -SIGXCPU else f"its reader {how}"
-        return FileError(f"{program.unreadable}: {why}")
+        return f"{program.unreadable}: {why}"
 
 
 def _end(process: Popen[bytes]) -> None:
@@ -149,28 +136,25 @@ def _end(process: Popen[bytes]) -> None:
 def run(open_file: Callable[[bytes], Any], request: type[msgspec.Struct], too_much_memory: str) -> None:
     """Answer the requests of a type, on standard input, about the file: what it `opened`, and the `parts` of it."""
     content = sys.stdin.buffer.read(int.from_bytes(sys.stdin.buffer.read(LENGTH_BYTES), "little"))
-    requests: SimpleQueue[msgspec.Struct] = SimpleQueue()
-    Thread(target=_receive, args=(requests, request), daemon=True).start()
     _limit(len(content))
+    requests = (msgspec.json.decode(line, type=request) for line in sys.stdin.buffer)
     try:
-        for message in answer(open_file, content, iter(requests.get, None)):
+        for message in answer(open_file, content, requests):
             _send(message)
     except MemoryError:
-        _send(Unreadable(too_much_memory))
+        _send(too_much_memory)
 
 
-def answer(
-    open_file: Callable[[bytes], Any], content: bytes, requests: Iterable[msgspec.Struct]
-) -> Iterator[msgspec.Struct]:
+def answer(open_file: Callable[[bytes], Any], content: bytes, requests: Iterable[msgspec.Struct]) -> Iterator[Any]:
     """Yield what a file has, and then what is requested of it, or why it cannot be used."""
     try:
         file = open_file(content)
         yield file.opened
         for request in requests:
             yield from file.parts(request)
-            yield End()
+            yield None
     except FileError as error:
-        yield Unreadable(error.why)
+        yield error.why
 
 
 def _limit(size: int) -> None:
@@ -186,13 +170,7 @@ def _limit(size: int) -> None:
         resource.setrlimit(limit, (bound, hard))
 
 
-def _receive(requests: "SimpleQueue[msgspec.Struct]", request: type[msgspec.Struct]) -> None:
-    for line in sys.stdin.buffer:
-        requests.put(msgspec.json.decode(line, type=request))
-    os._exit(1)
-
-
-def _send(message: msgspec.Struct) -> None:
+def _send(message: object) -> None:
     encoded = msgspec.msgpack.encode(message)
     sys.stdout.buffer.write(len(encoded).to_bytes(LENGTH_BYTES, "little") + encoded)
     sys.stdout.buffer.flush()

@@ -68,13 +68,6 @@ def test_no_text_that_was_read_in_another_encoding_is_missed_in_a_column(encodin
         assert may_have_wrong_characters([text, None], f"{fold(text)}\n".encode(), is_code=False)
 
 
-def test_a_replaced_character_cannot_be_repaired() -> None:
-    assert list(needed_repairs("Caf\ufffd")) == []
-    issue = check_characters("Caf\ufffd", is_identifier=False, is_code=False)
-    assert issue is not None
-    assert issue.code == "damaged"
-
-
 @pytest.mark.parametrize(
     ("lines", "found"),
     [
@@ -82,7 +75,7 @@ def test_a_replaced_character_cannot_be_repaired() -> None:
         ("â€œAâ€\x9d", {"utf-8-twice": True}),
         ("MÃ¼ller\na\x96b", {"utf-8-twice": False, "windows-1252": True}),
         ("R&amp;D\n'02108\nO'Neill", {"entities": False, "apostrophe": False}),
-        ("&nosuch;\n'47 Brand\nMüller", {}),
+        ("&nosuch;\n'47 Brand\nMüller\nCaf\ufffd", {}),
     ],
 )
 def test_repairs_without_which_texts_are_errors_are_known_from_others(lines: str, found: dict[str, bool]) -> None:
@@ -92,6 +85,12 @@ def test_repairs_without_which_texts_are_errors_are_known_from_others(lines: str
         issue = control_issue(wrong)
         assert issue is not None
         assert f'repair = "{next(name for name, is_error in found.items() if is_error)}"' in issue.why
+
+
+def test_a_replaced_character_has_a_warning() -> None:
+    issue = check_characters("Caf\ufffd", is_identifier=False, is_code=False)
+    assert issue is not None
+    assert issue.code == "damaged"
 
 
 def test_repairs_are_applied_in_their_order() -> None:
@@ -141,10 +140,7 @@ def test_a_text_is_described_by_the_encodings_that_fit_it(encoding: str) -> None
     assert ("--encoding windows-1252" in describe_encoding(text)) == (encoding == "windows-1252")
 
 
-def test_words_of_accented_letters_alone_are_not_western() -> None:
+def test_no_encoding_fits_bytes_that_are_no_text_nor_a_western_one_words_of_accented_letters_alone() -> None:
+    assert "not known" in describe_encoding(b"a\xff\xfe\x81\x00\x8d")
     assert "windows-1252" not in dict(plausible_encodings("תל אביב חנות".encode("windows-1255")))
     assert "windows-1252" in dict(plausible_encodings("à Noël, où la créée".encode("windows-1252")))
-
-
-def test_no_encoding_fits_bytes_that_are_no_text() -> None:
-    assert "not known" in describe_encoding(b"a\xff\xfe\x81\x00\x8d")

@@ -1,6 +1,5 @@
 """The files of a data set: they are found, or named if misnamed, and opened; their signature changes with them."""
 
-import json
 import os
 from collections.abc import Callable
 from hashlib import sha256
@@ -12,15 +11,10 @@ from hypothesis import given, strategies as st
 
 from service.dataset import ReadOptions
 from service.loading.dataset import load
-from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import Batch
 from service.reading.files.container import data_signature, file_signature
-from service.reading.files.data_files import FileSet, StoredFile, read_dataset
+from service.reading.files.data_files import read_dataset
 from service.reading.files.file_names import suggest_file_name
-from service.reading.files.records import RecordReader, Records
-from service.reading.formats.file_format import FORMATS, GEOJSON_LINES
-from service.reading.mapping.declaration import DataMapping
-from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.formats.file_format import FORMATS
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,
@@ -37,34 +31,29 @@ STORES_FILE = as_csv([store()], STORE_FIELDS)
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
 
 
-def test_a_missing_folder_is_one_error(tmp_path: Path) -> None:
-    for folder in (tmp_path / "gone", tmp_path / "nul\0", tmp_path / ("x" * 300)):
-        assert refusal(load(folder)).file == str(folder)
-
-
-def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+def test_what_is_missing_is_called_neither_a_file_nor_a_folder(tmp_path: Path) -> None:
+    for name in ("a.zip", "a.csv.gz", "a"):
+        error = refusal(load(tmp_path / name))
+        assert (error.file, error.why) == (str(tmp_path / name), "there is no such file or folder")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    assert refusal(load(tmp_path / "file")).file.endswith("file")
-    assert refusal(load(tmp_path / "circle")).file.endswith("circle")
+    for name in ("nul\0", "x" * 300, "circle"):
+        assert refusal(load(tmp_path / name)).file == str(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["stores", "stores.pdf", "stores.csv.bz2", ".csv"])
-def test_the_error_for_another_file_lists_what_a_dataset_is(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(STORES_FILE)
-    error = refusal(load(tmp_path / name))
-    assert error.file == str(tmp_path / name)
-    assert error.why == (
-        "the file name has no known extension: a data set is a folder with stores and companies, "
-        f"a file of stores ({', '.join(FORMATS)}) or a zip archive"
-    )
+LISTED: Final = f"a data set is a folder with stores and companies, a file of stores ({', '.join(FORMATS)})"
 
 
-@pytest.mark.parametrize("name", ["stores.xls", "Filialen.XLSB"])
-def test_the_error_for_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        *((name, f"{LISTED} or a zip archive") for name in ("stores", "stores.pdf", "stores.csv.bz2", ".csv")),
+        *((name, "save it as an Excel workbook (.xlsx)") for name in ("stores.xls", "Filialen.XLSB")),
+    ],
+)
+def test_the_error_for_another_file_says_what_to_do(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / name).write_bytes(b"PK")
-    why = "the file name has no known extension: save it as an Excel workbook (.xlsx)"
-    assert refusal(load(tmp_path / name)).why == why
+    error = refusal(load(tmp_path / name))
+    assert (error.file, error.why) == (str(tmp_path / name), f"the file name has no known extension: {why}")
 
 
 @pytest.mark.parametrize("kind", ["stores", "companies"])
@@ -79,17 +68,11 @@ def test_an_empty_folder_has_one_error_for_each_file(tmp_path: Path) -> None:
     assert [error.file for error in load(tmp_path).report.errors] == ["companies", "stores"]
 
 
-def test_a_pipe_is_refused_without_blocking(tmp_path: Path) -> None:
-    (tmp_path / "companies.csv").mkdir()
+def test_a_pipe_and_a_dangling_link_are_refused_without_blocking(tmp_path: Path) -> None:
+    (tmp_path / "companies.csv").symlink_to(tmp_path / "gone")
     os.mkfifo(tmp_path / "stores.csv")
     (tmp_path / "other").mkdir()
     assert [error.file for error in load(tmp_path).report.errors] == ["companies.csv", "stores.csv"]
-
-
-def test_a_dangling_link_is_refused(tmp_path: Path) -> None:
-    load_files(tmp_path, {"companies.csv": COMPANIES_FILE})
-    (tmp_path / "stores.csv").symlink_to(tmp_path / "gone")
-    assert refusal(load(tmp_path)).file == "stores.csv"
 
 
 def test_a_mounted_volume_is_read_from_the_folder_that_its_link_resolves_to(tmp_path: Path) -> None:
@@ -98,12 +81,8 @@ def test_a_mounted_volume_is_read_from_the_folder_that_its_link_resolves_to(tmp_
     for name in BOTH:  # the links of another moment, as between two reads while the volume changes
         (tmp_path / name).symlink_to(Path("..old") / name)
     assert len(rows(load(tmp_path))) == 1
-
-
-def test_a_link_to_the_folder_is_followed(tmp_path: Path) -> None:
-    load_files(tmp_path / "real", BOTH)
-    (tmp_path / "link").symlink_to("real")
-    assert len(rows(load(tmp_path / "link"))) == 1
+    (link := tmp_path.with_name(f"{tmp_path.name}-link")).symlink_to(tmp_path)
+    assert len(rows(load(link))) == 1
 
 
 def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists_them(tmp_path: Path) -> None:
@@ -119,11 +98,6 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
     (tmp_path / "mapping.toml").write_bytes(b"")  # which the manifest does not prove
     (error,) = read_dataset(tmp_path, fingerprint=seen).errors
     assert error.why == "the files changed while they were read"
-
-
-def test_what_is_missing_is_called_neither_a_file_nor_a_folder(tmp_path: Path) -> None:
-    for name in ("a.zip", "a.csv.gz", "a"):
-        assert refusal(load(tmp_path / name)).why == "there is no such file or folder"
 
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
@@ -160,29 +134,23 @@ def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -
     assert data_signature(folder).fingerprint == before.fingerprint
 
 
-def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
-    assert not data_signature(folder).verifiable
-    (folder / "manifest.json").write_bytes(b"{}")
-    assert data_signature(folder).verifiable
-    assert file_signature(folder / "stores.baked").verifiable
-
-
-def test_nothing_verifies_a_mapping(folder: Path, tmp_path: Path) -> None:
+def test_a_manifest_or_checksums_verify_files_which_are_waited_for_less_long_but_nothing_a_mapping(
+    folder: Path, tmp_path: Path
+) -> None:
+    unverifiable = data_signature(folder)
+    assert not unverifiable.verifiable
+    assert not data_signature(folder / "companies.csv").verifiable
     (folder / "manifest.json").write_bytes(b"{}")
     (archive := tmp_path / "data.zip").write_bytes(b"")
     (mapping := tmp_path / "mine.toml").write_bytes(b"")
+    assert file_signature(folder / "stores.baked").verifiable
     for data in (folder, archive):
+        assert data_signature(data).quiet_seconds < unverifiable.quiet_seconds
         assert data_signature(data, ReadOptions(mapping="overture")).verifiable
         assert not data_signature(data, ReadOptions(mapping=str(mapping))).verifiable
     (folder / "mapping.toml").write_bytes(b"")
     assert not data_signature(folder).verifiable
     assert data_signature(folder, ReadOptions(mapping="overture")).verifiable
-
-
-def test_files_that_can_be_verified_are_waited_for_less_long(folder: Path) -> None:
-    unverifiable = data_signature(folder)
-    (folder / "manifest.json").write_bytes(b"{}")
-    assert data_signature(folder).quiet_seconds < unverifiable.quiet_seconds
 
 
 def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
@@ -218,12 +186,6 @@ def test_a_mapping_changes_the_fingerprint_of_a_folder_a_file_and_an_archive(fol
     assert data_signature(folder, ReadOptions(mapping=str(beside))).fingerprint != before[1]
 
 
-def test_an_archive_is_verifiable_and_a_single_file_is_not(tmp_path: Path) -> None:
-    for name, verifiable in (("data.zip", True), ("stores.csv", False)):
-        (tmp_path / name).touch()
-        assert data_signature(tmp_path / name).verifiable is verifiable
-
-
 UNREAD = {
     "Stores.csv": "found 'Stores.csv': the name must be stores.csv, in lower case",
     "STORES.JSON.GZ": "found 'STORES.JSON.GZ': the name must be stores.json.gz, in lower case",
@@ -250,11 +212,6 @@ def test_a_misnamed_file_is_named_with_what_to_do(tmp_path: Path, name: str) -> 
     assert (error.file, error.why) == ("stores", f"the file is missing: {UNREAD[name]}")
 
 
-def test_a_singular_name_is_recognized(tmp_path: Path) -> None:
-    why = refusal(load_companies(tmp_path, b"", "company.csv")).why
-    assert "found 'company.csv': the name must be companies.csv" in why
-
-
 @pytest.mark.parametrize("name", OTHERS)
 def test_unrelated_and_temporary_files_are_not_suggested(tmp_path: Path, name: str) -> None:
     assert "found" not in refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""})).why
@@ -275,7 +232,9 @@ def test_data_files_of_other_names_can_be_served_by_themselves(tmp_path: Path, n
     assert why.endswith(f"; if the stores are in {which}, check and serve that file by itself")
 
 
-def test_missing_companies_may_be_taken_from_the_stores(tmp_path: Path) -> None:
+def test_missing_companies_may_be_taken_from_the_stores_or_have_a_singular_name(tmp_path: Path) -> None:
+    why = refusal(load_companies(tmp_path, b"", "company.csv")).why
+    assert "found 'company.csv': the name must be companies.csv" in why
     why = refusal(load_files(tmp_path, {"stores.csv": as_csv([store()], STORE_FIELDS)})).why
     assert why.startswith("the file is missing: put companies.csv into the folder, or another format (json, ")
     assert why.endswith("; or let a mapping take the companies from the stores")
@@ -292,52 +251,3 @@ def test_folders_are_not_suggested_and_a_correct_file_needs_no_suggestion(tmp_pa
     assert "found" not in refusal(load(tmp_path)).why
     files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()], STORE_FIELDS), "Stores.csv": b"x"}
     assert load_files(tmp_path / "both", files).report.errors == []
-
-
-PLACE: Final = {"address_1": "a", "city": "a", "country": "a", "other": ""}
-STORES_READ: Final = [
-    {"store_id": "s1", "company_id": "c1", "name": "One", **PLACE},
-    {"store_id": "s2", "company_id": "c2", "name": "Two", **PLACE},
-    {"store_id": "s3", "company_id": "c1", "name": "Three", **PLACE},
-]
-# The last line has no end.
-FEATURES: Final = b"\n".join(
-    json.dumps({"type": "Feature", "geometry": None, "properties": properties}).encode() for properties in STORES_READ
-)
-
-NAMED: Final = b'companies = {from = "stores", fields = {name = "name"}}'
-
-
-def read(resource: Resource, mapping: DataMapping) -> tuple[Records, Batch]:
-    file = StoredFile("stores.geojsonl", GEOJSON_LINES, None, FEATURES, None)
-    records = RecordReader(resource, FileSet({}, [], mapping=mapping, derives_companies=True)).read(file)
-    (batch,) = records.batches
-    return records, batch
-
-
-def test_a_mapped_file_is_opened_and_has_all_fields() -> None:
-    records, batch = read(STORES, DataMapping())
-    assert (list(records.assumed), [line for _, line, _ in records.warnings]) == (
-        ['columns "geometry.latitude" → latitude, "geometry.longitude" → longitude'],
-        [3],
-    )
-    assert list(batch.columns) == [field.name for field in STORES.fields]
-    assert tuple(batch.columns["store_id"]) == ("s1", "s2", "s3")
-    assert list(batch.columns["province"]) == [None] * 3
-
-
-@pytest.mark.parametrize(
-    ("mapping", "names", "assumed"),
-    [
-        (parse_mapping(NAMED), ["One", "Two"], "as the mapping declares"),
-        (DataMapping(), ["c1", "c2"], "from company_id"),
-    ],
-)
-def test_companies_are_the_distinct_ones_of_the_mapped_file(
-    mapping: DataMapping, names: list[str], assumed: str
-) -> None:
-    records, batch = read(COMPANIES, mapping)
-    assert assumed in records.assumed[0]
-    assert not records.warnings
-    assert (list(batch.columns["company_id"]), list(batch.columns["name"])) == (["c1", "c2"], names)
-    assert (batch.numbers, batch.lines()) == ([1, 2], [1, 2])

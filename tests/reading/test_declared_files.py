@@ -66,13 +66,6 @@ def test_several_files_load_like_one_whatever_their_formats_and_orders_of_column
     assert version(archive) == version(one)
 
 
-def test_an_archive_takes_the_files_that_its_mapping_declares(tmp_path: Path) -> None:
-    files = {"stores.csv": as_csv([ONE], REQUIRED), "stores-2.csv": as_csv([TWO], REQUIRED)}
-    mapping = b'[stores]\nfiles = ["stores*.csv"]\n[companies]\nfrom = "stores"\n'
-    (tmp_path / "stores.zip").write_bytes(zipped({**files, "mapping.toml": mapping}))
-    assert len(rows(load(tmp_path / "stores.zip"))) == 2
-
-
 def test_companies_have_several_files_too(tmp_path: Path) -> None:
     mapping = b'[companies]\nfiles = ["c?.csv"]'
     companies = {"c2.csv": as_csv([company("c2")], ["company_id", "name"]), "c1.csv": COMPANIES_FILE}
@@ -80,7 +73,12 @@ def test_companies_have_several_files_too(tmp_path: Path) -> None:
     assert len(rows(loaded, "companies")) == 2
 
 
-def test_a_file_that_is_alone_needs_no_match(tmp_path: Path) -> None:
+def test_an_archive_takes_the_files_that_its_mapping_declares_and_a_file_that_is_alone_needs_no_match(
+    tmp_path: Path,
+) -> None:
+    files = {"stores-1.csv": as_csv([ONE], REQUIRED), "stores-2.csv": as_csv([TWO], REQUIRED), "stores.csv": WHOLE}
+    (tmp_path / "stores.zip").write_bytes(zipped({**files, "mapping.toml": DERIVED}))
+    assert len(rows(load(tmp_path / "stores.zip"))) == 2
     (tmp_path / "mapping.toml").write_bytes(DERIVED)
     options = ReadOptions(mapping=str(tmp_path / "mapping.toml"))
     for name, content in {"shops.csv": WHOLE, "shops.zip": zipped({"any.csv": WHOLE})}.items():
@@ -184,10 +182,9 @@ def test_files_that_cannot_be_declared_like_that_are_refused(tmp_path: Path, dec
 
 
 def test_two_files_of_one_kind_are_an_error_that_names_the_key(tmp_path: Path) -> None:
-    files = {"stores.csv": WHOLE, "stores.json": as_json([ONE])}
-    error = refusal(load_files(tmp_path, COMPANIES | files))
+    why = refusal(load_files(tmp_path, COMPANIES | {"stores.csv": WHOLE, "stores.json": as_json([ONE])})).why
     declare = 'declare files = ["stores.*"] in [stores] of mapping.toml'
-    assert error.why == f"found several files: stores.csv, stores.json; keep one, or {declare}"
+    assert why == f"found several files: stores.csv, stores.json; keep one, or {declare}"
 
 
 def test_a_manifest_lists_each_file(tmp_path: Path) -> None:

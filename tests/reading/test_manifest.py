@@ -28,20 +28,12 @@ def load_with(folder: Path, manifest: object, **more: bytes) -> Loaded:
     return load_files(folder, FILES | more | {"manifest.json": json.dumps(manifest).encode()})
 
 
-def test_the_time_of_the_data_comes_from_the_manifest(tmp_path: Path) -> None:
+def test_the_time_of_the_data_comes_from_the_manifest_if_it_has_one(tmp_path: Path) -> None:
     loaded = load_with(tmp_path, {"generated_at": "2024-05-31T10:00:00Z", "files": listings(), "unknown": 1})
     assert dataset(loaded).generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
     assert loaded.report.errors == []
-
-
-def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> None:
     for loaded in (load_files(tmp_path, FILES), load_with(tmp_path, {"files": listings()})):
         assert dataset(loaded).generated_at is None
-
-
-def test_a_digest_may_be_upper_case(tmp_path: Path) -> None:
-    files = {name: it | {"sha256": str(it["sha256"]).upper()} for name, it in listings().items()}
-    assert load_with(tmp_path, {"files": files}).dataset is not None
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -49,9 +41,7 @@ def test_a_digest_may_be_upper_case(tmp_path: Path) -> None:
     ("listing", "why"),
     [
         ({"sha256": "0" * 64}, "SHA-256"),
-        ({"sha256": ""}, "SHA-256"),
         ({"records": 3}, "3"),
-        ({"records": 0}, "0"),
         ({"records": None}, "no record count"),
     ],
 )
@@ -74,23 +64,19 @@ def test_the_record_count_includes_invalid_records(tmp_path: Path) -> None:
     assert dataset(loaded).totals == Totals(stores=1, companies=1, skipped=2, repeated=1)
 
 
-@pytest.mark.parametrize("name", ["gone.txt", "stores.json", "x" * 300])
-def test_a_missing_listed_file_refuses_the_dataset(tmp_path: Path, name: str) -> None:
-    files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
-    assert refusal(load_with(tmp_path, {"files": files})).file == name
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_an_unlisted_data_file_refuses_the_dataset(tmp_path: Path, name: str) -> None:
-    files = listings()
-    del files[name]
-    error = refusal(load_with(tmp_path, {"files": files}))
-    assert error.file == name
-    assert "list" in error.why
+def test_a_missing_listed_file_and_an_unlisted_data_file_refuse_the_dataset(tmp_path: Path) -> None:
+    for name in ("gone.txt", "stores.json", "x" * 300):
+        files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
+        assert refusal(load_with(tmp_path, {"files": files})).file == name
+    for name in FILES:
+        files = listings()
+        del files[name]
+        error = refusal(load_with(tmp_path, {"files": files}))
+        assert (error.file, error.why) == (name, "manifest.json does not list the file")
 
 
 def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
-    licence = {"sha256": hashlib.sha256(b"MIT").hexdigest()}
+    licence = {"sha256": hashlib.sha256(b"MIT").hexdigest().upper()}
     manifest = {"files": listings() | {"LICENSE": licence}}
     assert load_with(tmp_path, manifest, LICENSE=b"MIT", README=b"").dataset is not None
     assert refusal(load_with(tmp_path, manifest, LICENSE=b"BSD")).file == "LICENSE"

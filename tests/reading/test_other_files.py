@@ -132,15 +132,12 @@ def test_a_row_with_spaces_before_quotes_names_what_reads_them(tmp_path: Path) -
     assert "trim = true" in error.why
 
 
-def test_lines_in_quotes_below_a_header_are_named_and_no_quotes_are_served(tmp_path: Path) -> None:
+def test_lines_in_quotes_are_named_and_no_quotes_are_served(tmp_path: Path) -> None:
     text = f'{HEADER}\n"7,b,""Beet"",x,Ulm,DE"\n'
     (error,) = load_text(tmp_path, text).report.errors
     assert (error.line, error.code) == (2, "cells")
     assert "the line is in quotes as a whole" in error.why
     assert proposed(text)[1].stores == []
-
-
-def test_lines_in_quotes_are_a_file_error(tmp_path: Path) -> None:
     text = f'"{HEADER}"\n"7,b,""Beet"",x,Ulm,DE"\n'
     (error,) = load_text(tmp_path, text).report.errors
     assert (error.line, error.code, error.why.partition(":")[0]) == (1, "file", "each line is in quotes as a whole")

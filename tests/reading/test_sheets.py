@@ -1,4 +1,4 @@
-"""Several sheets are one table, and what the texts of cells do not say is warned of, with the cells."""
+"""Several sheets are one table; cells are as they are shown, and what their texts do not say is warned of."""
 
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
@@ -16,9 +16,22 @@ from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import CellNote, SheetRequest, WorkbookFile
 from tests.loading.data_files import REQUIRED, load_mapped, load_stores, refusal, served
 from tests.program import run_here
-from tests.reading.test_odd_cells import changed
 from tests.workbooks import Sheets, Value, ods, xlsx, xlsx_sheet
 from tests.zip_archives import zipped
+
+
+def with_file(content: bytes, name: str, file: bytes) -> bytes:
+    with ZipFile(BytesIO(content)) as archive:
+        return zipped({each: archive.read(each) for each in archive.namelist()} | {name: file})
+
+
+def changed(content: bytes, part: str, old: bytes, new: bytes) -> bytes:
+    with ZipFile(BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    (name,) = [name for name in files if name.endswith(part)]
+    assert old in files[name]
+    return zipped({**files, name: files[name].replace(old, new, 1)})
+
 
 MAIN: Final = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
@@ -135,6 +148,11 @@ def workbook(*cells: str, formats: Sequence[str] = (), **files: bytes) -> bytes:
     return xlsx({"S": []}, replaced={"xl/worksheets/sheet1.xml": sheet, "xl/styles.xml": styles(*formats), **files})
 
 
+def first_row(content: bytes) -> list[str]:
+    (part,) = Workbook(content).parts(SheetRequest("S"))
+    return list(part.rows[0])
+
+
 def read(content: bytes) -> tuple[list[str], Sequence[CellNote]]:
     """Return the texts below the header, and the notes."""
     (part,) = Workbook(content).parts(SheetRequest("S"))
@@ -222,11 +240,6 @@ def with_links(content: bytes, links: bytes) -> bytes:
         content, "sheet1.xml", b"</sheetData>", b"</sheetData><hyperlinks" + XMLNS_R + b">" + links + b"</hyperlinks>"
     )
     return with_file(content, "xl/worksheets/_rels/sheet1.xml.rels", RELATED)
-
-
-def with_file(content: bytes, name: str, file: bytes) -> bytes:
-    with ZipFile(BytesIO(content)) as archive:
-        return zipped({each: archive.read(each) for each in archive.namelist()} | {name: file})
 
 
 @pytest.mark.process
@@ -329,3 +342,39 @@ def test_damaged_parts_of_a_package_are_errors_of_the_file() -> None:
     content = with_file(xlsx({"S": [["a"]]}), "xl/_rels/workbook.xml.rels", b"<Relationships/>")
     with pytest.raises(FileError, match=r"^not a workbook that can be read"):
         read(content)
+
+
+ANCHORED = b'<draw:g><draw:g/><draw:frame draw:name="x"><text:p>Image</text:p></draw:frame></draw:g>'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (b"<text:p>Oslo", ANCHORED + b"<text:p>Oslo", "Oslo"),
+        (b"<text:p>Oslo", b"<office:annotation><text:p>Note</text:p></office:annotation><text:p>Oslo", "Oslo"),
+        (b"Oslo", b"Oslo<text:line-break/>North", "Oslo\nNorth"),
+        (b'office:value-type="string"', b'office:value-type="time" office:time-value="PT26H30M00S"', "26:30:00"),
+    ],
+)
+def test_only_the_text_of_a_cell_of_ods_is_its_value(old: bytes, new: bytes, text: str) -> None:
+    assert first_row(changed(ods({"S": [["Oslo"]]}), "content.xml", old, new)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (b't="e"><v>#GETTING_DATA</v>', ""),
+        (b't="e"><f>A1.x</f><v>#FIELD!</v>', ""),
+        (b't="n"><v>1 234</v>', "1 234"),
+        (b't="n"><v>12.50</v>', "12.5"),
+        (b't="new"><v>a</v>', "a"),
+    ],
+)
+def test_an_odd_cell_of_xlsx_does_not_reject_the_workbook(cell: bytes, text: str) -> None:
+    content = changed(
+        xlsx({"S": [["a", 7]]}),
+        "sheet1.xml",
+        b"</row>",
+        b'<c r="C1" t="e"><v>#BUSY!</v></c><c r="D1" ' + cell + b"</c></row>",
+    )
+    assert first_row(content) == ["a", "7", "", text]

@@ -1,6 +1,5 @@
 """Texts are decompressed within bounds and decoded, as declared or by their mark, or refused with what to do."""
 
-import codecs
 import gzip
 import zlib
 from contextlib import suppress
@@ -39,9 +38,9 @@ def test_a_byte_order_mark_wins_over_a_declared_encoding(declared: str | None, m
     assert plain_text(TEXT.encode(mark), None, declared)[:] == TEXT.encode()
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-le", "gb18030"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32-le", "gb18030"])
 def test_one_byte_order_mark_is_removed(encoding: str) -> None:
-    mark = "" if encoding == "utf-16" else "\ufeff"  # the codec writes one
+    mark = "" if encoding in ("utf-8-sig", "utf-16") else "\ufeff"  # the codec writes one
     assert plain_text(f"{mark}\ufeffx".encode(encoding), None, encoding)[:].decode() == "\ufeffx"
 
 
@@ -106,34 +105,22 @@ def gzip_of_zeros(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_compressed_text_is_decompressed(ending: str) -> None:
-    assert plain_text(packed(JSON, f".{ending}"), ending)[:] == JSON
-    assert plain_text(packed(JSON, f".{ending}") * 2, ending)[:] == JSON * 2
+def test_a_compressed_text_is_complete_or_refused_wherever_it_is_truncated_or_damaged(ending: str) -> None:
+    stored = packed(JSON, f".{ending}")
+    assert plain_text(stored, ending)[:] == JSON
+    assert plain_text(stored * 2, ending)[:] == JSON * 2
     assert plain_text(packed(b"", f".{ending}"), ending)[:] == b""
-
-
-@pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_compressed_file_truncated_anywhere_is_refused(ending: str) -> None:
-    stored = packed(JSON, f".{ending}")
-    for size in range(len(stored)):
-        with pytest.raises(FileError):
-            plain_text(stored[:size], ending)
-
-
-@pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_damaged_compressed_file_is_refused_or_complete(ending: str) -> None:
-    stored = packed(JSON, f".{ending}")
     for place in range(len(stored)):
-        damaged = stored[:place] + bytes([stored[place] ^ 0x55]) + stored[place + 1 :]
+        with pytest.raises(FileError):
+            plain_text(stored[:place], ending)
         with suppress(FileError):
+            plain_text(stored[:place] + bytes([stored[place] ^ 0x55]) + stored[place + 1 :], ending)
+    for damaged in (stored + b"more", JSON):
+        with pytest.raises(FileError, match="damaged"):
             plain_text(damaged, ending)
-    with pytest.raises(FileError, match="damaged"):
-        plain_text(stored + b"more", ending)
-    with pytest.raises(FileError, match="damaged"):
-        plain_text(JSON, ending)
 
 
-@pytest.mark.parametrize("name", ["stores.csv.gz", "stores.json.zst", "stores.jsonl.gz"])
+@pytest.mark.parametrize("name", ["stores.csv.gz", "stores.json.zst"])
 def test_a_decompression_bomb_is_refused(tmp_path: Path, name: str) -> None:
     zeros = gzip_of_zeros(MAX_SIZE + 2**20) if name.endswith("gz") else packed(bytes(65 * 2**20), name)
     error = refusal(load_stores(tmp_path, zeros, name))
@@ -146,12 +133,7 @@ def test_a_small_file_may_have_any_compression_ratio() -> None:
     assert len(plain_text(stored, "gz")) == 10 * 2**20
 
 
-@pytest.mark.parametrize("ending", [None, "gz", "zst"])
-def test_one_byte_order_mark_of_utf_8_is_removed(ending: str | None) -> None:
-    assert plain_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending)[:] == b"x\xef\xbb\xbf"
-
-
-@pytest.mark.parametrize("place", [0, 1, 2**20 - 2, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 5])
+@pytest.mark.parametrize("place", [0, 2**20 - 1, 2**20])
 def test_the_error_for_a_byte_that_is_not_utf_8_has_its_line(place: int) -> None:
     lines = (b"\n" + "€".encode()) * (place // 4 + 2)
     for bad in (b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"):
@@ -161,10 +143,10 @@ def test_the_error_for_a_byte_that_is_not_utf_8_has_its_line(place: int) -> None
         assert refused.value.line == place // 4 + 2
 
 
-@pytest.mark.parametrize("size", range(1, 4))
-def test_a_truncated_character_at_the_end_is_refused(size: int) -> None:
-    with pytest.raises(FileError, match="UTF-8"):
-        plain_text(b"x" * (2**20 - 1) + "😀".encode()[:size], None)
+def test_a_truncated_character_at_the_end_is_refused() -> None:
+    for size in range(1, 4):
+        with pytest.raises(FileError, match="UTF-8"):
+            plain_text(b"x" * (2**20 - 1) + "😀".encode()[:size], None)
 
 
 def test_line_breaks_are_counted_in_every_style() -> None:
@@ -175,6 +157,7 @@ def test_line_breaks_are_counted_in_every_style() -> None:
 
 HEADER = ",".join(REQUIRED) + "\r\n"
 STORES = f"{HEADER}s1,c1,1 Elm St,Ada,CA\r\ns2,c1,1 Rue É,Montréal,CA\r\n"
+UTF_16 = ("utf-16-le", "utf-16-be")
 OR_SAVE_IT = "or save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
 
 
@@ -184,30 +167,30 @@ def refused(folder: Path, content: bytes, name: str = "stores.csv") -> Diagnosti
     return error
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
 @pytest.mark.parametrize("packing", ["", ".gz"])
-def test_a_single_byte_encoding_is_described_as_the_usual_ones(tmp_path: Path, encoding: str, packing: str) -> None:
+def test_a_single_byte_encoding_is_described_as_the_usual_ones(tmp_path: Path, packing: str) -> None:
     name = f"stores.csv{packing}"
-    error = refused(tmp_path, packed(STORES.encode(encoding), name), name)
+    error = refused(tmp_path, packed(STORES.encode("latin-1"), name), name)
     assert error.line == 3
     assert "byte 0xc9" in error.why
     why = f"it looks like Windows-1252 or Latin-1: declare it (--encoding windows-1252), {OR_SAVE_IT}"
     assert error.why.endswith(why)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("text", [STORES, HEADER], ids=["any text", "ASCII alone"])
-def test_utf_16_without_a_byte_order_mark_is_refused_with_its_name(tmp_path: Path, encoding: str, text: str) -> None:
-    error = refused(tmp_path, text.encode(encoding))
-    assert error.line == 1
-    why = f"it looks like UTF-16 without a byte order mark: declare it (--encoding {encoding}), {OR_SAVE_IT}"
-    assert error.why.endswith(why)
-
-
-@pytest.mark.parametrize("mark", [codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE])
-def test_utf_32_is_refused_with_its_name(tmp_path: Path, mark: bytes) -> None:
-    encoding = "utf-32-le" if mark == codecs.BOM_UTF32_LE else "utf-32-be"
-    assert "UTF-32: declare it (--encoding utf-32)" in refused(tmp_path, mark + STORES.encode(encoding)).why
+@pytest.mark.parametrize(
+    ("encoding", "looks"),
+    [
+        *((each, f"UTF-16 without a byte order mark: declare it (--encoding {each})") for each in UTF_16),
+        *((each, "UTF-32: declare it (--encoding utf-32)") for each in ("utf-32-le", "utf-32-be")),
+    ],
+)
+def test_utf_16_without_a_byte_order_mark_and_utf_32_are_refused_by_name(
+    tmp_path: Path, encoding: str, looks: str
+) -> None:
+    for text in (STORES, HEADER):  # of ASCII alone, too
+        error = refused(tmp_path, f"{'' if encoding in UTF_16 else chr(0xFEFF)}{text}".encode(encoding))
+        assert error.line == 1
+        assert error.why.endswith(f"it looks like {looks}, {OR_SAVE_IT}")
 
 
 @pytest.mark.parametrize(

@@ -67,18 +67,17 @@ def calls(text: bytes) -> int:
 
 
 @pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("rows", ["", ROWS], ids=["no rows", "many rows"])
-def test_twice_the_columns_take_at_most_twice_the_calls(header: str, rows: str) -> None:
-    few, many = (calls(f"{HEADERS[header](columns)}\n{rows}".encode()) for columns in (250, 500))
+def test_twice_the_columns_take_at_most_twice_the_calls(header: str) -> None:
+    few, many = (calls(f"{HEADERS[header](columns)}\n{ROWS}".encode()) for columns in (150, 300))
     assert many <= 2.1 * few
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_memory_is_in_proportion_to_the_header(header: str) -> None:
-    text = f"{HEADERS[header](5_000)}\n{ROWS}".encode()
+def test_memory_is_in_proportion_to_the_header_and_the_reason_for_a_refusal_is_short(header: str) -> None:
+    text = f"{HEADERS[header](3_000)}\n{ROWS}".encode()
     tracemalloc.start()
     try:
-        outcome(text)
+        assert len(str(outcome(text))) < 3_000
         assert tracemalloc.get_traced_memory()[1] < 40 * len(text) + 1_000_000
     finally:
         tracemalloc.stop()
@@ -95,8 +94,3 @@ def test_blank_rows_before_the_header_take_no_calls_and_are_counted_as_lines(row
 
 def test_hundreds_of_thousands_of_columns_are_read() -> None:
     assert outcome(f"{HEADERS['semicolons'](1_000_000 if is_thorough() else 100_000)}\ns1;c1;a\n".encode()) == 1
-
-
-@pytest.mark.parametrize("header", HEADERS)
-def test_the_reason_for_a_refusal_is_short(header: str) -> None:
-    assert len(str(outcome(HEADERS[header](10_000).encode()))) < 3_000

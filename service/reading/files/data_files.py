@@ -34,7 +34,7 @@ from service.reading.formats.file_format import FORMATS, PARQUET, WORKBOOK, File
 from service.reading.isolation import FileReader, ReaderProgram
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import is_incomplete, load_mapping, parse_mapping
-from service.reading.text import decompress
+from service.reading.text import decompress, plain_text
 from service.spool import FileBytes, Spools
 
 _PROGRAMS: Final[Mapping[str, ReaderProgram]] = {
@@ -45,12 +45,11 @@ _PROGRAMS: Final[Mapping[str, ReaderProgram]] = {
 
 def alike_files(path: Path) -> tuple[str, ...]:
     """Return the patterns of several files that may all be those of stores; none if there are not several."""
-    try:
+    with suppress(FileError):
         names = open_container(path).names
-    except FileError:
-        return ()
-    several = alike(names, STORES.name, [COMPANIES.name])
-    return tuple(patterns_of(several, names)) if several else ()
+        if several := alike(names, STORES.name, [COMPANIES.name]):
+            return tuple(patterns_of(several, names))
+    return ()
 
 
 class ChosenFiles:
@@ -121,7 +120,8 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
 
     def text(self, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
         """Return what the file holds, decoded to UTF-8; b"" if a process reads it. Raises FileError."""
-        return b"" if self.reader else self.format.content(self.stored, self.compression, encoding, spools)
+        declared = encoding if self.format.is_csv else None
+        return b"" if self.reader else plain_text(self.stored, self.compression, declared, spools)
 
     @property
     def sheets(self) -> Sequence[str]:

@@ -57,7 +57,9 @@ def cells_of(array: Any) -> list[Cell]:
         return [None if cell is None or isnan(cell) else _FLOATS[kind.bit_width](cell) for cell in cells]
     if types.is_decimal(kind):
         return [None if cell is None else format(cell, "f") for cell in cells]
-    return [_cell(cell) for cell in cells] if not isinstance(array, _PLAIN) else cells
+    if isinstance(array, _PLAIN):
+        return cells
+    return [str(cell) if isinstance(cell, UUID) else None if cell is None else wrong_type(cell) for cell in cells]
 
 
 def wrong_type(value: Any) -> WrongType:
@@ -67,10 +69,6 @@ def wrong_type(value: Any) -> WrongType:
 
 def _is_list(kind: Any) -> bool:
     return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
-
-
-def _cell(value: Any) -> Cell:
-    return str(value) if isinstance(value, UUID) else None if value is None else wrong_type(value)
 
 
 def _instants(array: Any) -> list[Cell]:
@@ -215,7 +213,8 @@ def _steps(kind: Any, path: str) -> list[_Step] | None:
     if not path:
         return []
     if pa.types.is_map(kind):
-        return [partial(_look_up, key=path)] if pa.types.is_string(kind.key_type) else None
+        look_up = partial(pc.map_lookup, query_key=pa.scalar(path), occurrence="first")
+        return [look_up] if pa.types.is_string(kind.key_type) else None
     if _is_list(kind):
         index, _, rest = path.partition(".")
         steps = _steps(kind.value_type, rest) if INDEX.fullmatch(index) else None
@@ -240,10 +239,6 @@ def _take(array: Any, step: _Step) -> Any:
 def _element(array: Any, *, index: int) -> Any:
     """Return an element of each list, null of shorter ones."""
     return pc.list_element(pc.list_slice(array, index, index + 1, return_fixed_size_list=True), 0)
-
-
-def _look_up(array: Any, *, key: str) -> Any:
-    return pc.map_lookup(array, pa.scalar(key), "first")
 
 
 if __name__ == "__main__":

@@ -277,13 +277,11 @@ def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: F
 
 def _skip_lines(text: FileBytes, count: int) -> int:
     """Return the offset after some lines. Raises FileError if nothing follows them."""
-    skipped = end = 0
-    for skipped, line_end in enumerate(islice(LINE_END.finditer(text), count), 1):  # noqa: B007 - counts them
-        end = line_end.end()
-    if (skipped and end == len(text)) or skipped < count:
-        found = skipped + (end < len(text))
+    ends = [0, *(each.end() for each in islice(LINE_END.finditer(text), count))]
+    if (count and ends[-1] == len(text)) or len(ends) <= count:
+        found = len(ends) - 1 + (ends[-1] < len(text))
         raise FileError(f"the mapping skips {counted(count, 'line')}, but the file has only {found:,}")
-    return end
+    return ends[-1]
 
 
 def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:

@@ -4,9 +4,6 @@ from typing import Final
 
 import msgspec
 
-from service.reading.text import decompress, plain_text
-from service.spool import FileBytes, Spools
-
 _FEED: Final = (b"\n",)
 TEXT_RANK: Final = 2  # a text may be anything
 COMPRESSIONS: Final = ("gz", "zst")
@@ -30,14 +27,6 @@ class FileFormat(msgspec.Struct, frozen=True):
     def is_csv(self) -> bool:
         """Whether it is CSV."""
         return self.name == CSV.name
-
-    def content(
-        self, stored: FileBytes, compression: str | None, encoding: str | None = None, spools: Spools | None = None
-    ) -> FileBytes:
-        """Return what a stored file holds, decompressed; a text is decoded to UTF-8. Raises FileError."""
-        if not self.is_text:
-            return decompress(stored, compression, spools)
-        return plain_text(stored, compression, encoding if self.is_csv else None, spools)
 
 
 CSV: Final = FileFormat("csv", line_ends=(b"\n", b"\r"))

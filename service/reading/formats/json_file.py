@@ -14,7 +14,6 @@ from service.reading.batch import Batch, Cell, RecordFile, UnreadableRecord, Unu
 from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.diagnostics import Issue
 from service.reading.formats.json_text import (
-    MAX_JSON_DEPTH,
     Chunk,
     JsonValue,
     JsonValues,
@@ -122,21 +121,22 @@ class RecordDecoder:
         values = chunk.values
         try:
             records = list(map(self._decode, values))
+            check_depth(values)
         except (DecodeError, RecursionError):
             self._learn(values)
             records = [self._decode_one(chunk, index) for index in range(len(values))]
-        for index in [index for index, length in enumerate(map(len, values)) if length > 2 * MAX_JSON_DEPTH]:
-            with json_errors(values[index], chunk.lines, index):
-                check_depth([values[index]])
         return records
 
     def _decode_one(self, chunk: Chunk, index: int) -> Any:
         value = chunk.values[index]
         with json_errors(value, chunk.lines, index):
             try:
-                return self._decode(value)
+                record = self._decode(value)
             except ValidationError:
                 check_json(value)
+            else:
+                check_depth([value])
+                return record
         return None
 
     @property
@@ -206,8 +206,7 @@ def paths_of(values: Iterable[JsonValue]) -> list[str]:
     for value in values:
         with suppress(DecodeError, RecursionError):  # reported when the values are read
             for name, member in _OBJECTS.decode(value).items():
-                for path in _paths(name, member, MAX_DEPTH):
-                    found[path] = None
+                found |= dict.fromkeys(_paths(name, member, MAX_DEPTH))
         if len(found) >= MAX_PATHS:
             break
     return list(found)[:MAX_PATHS]

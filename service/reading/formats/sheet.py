@@ -1,6 +1,7 @@
 """Workbooks through python-calamine: of reading, only this imports it. As a program: see `isolation.py`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from io import BytesIO
@@ -95,11 +96,9 @@ class Workbook:
             raise FileError(f"the workbook is encrypted, or in the format .xls: {SAVE}")
         if not content.startswith(b"PK"):
             raise FileError(f"{UNREADABLE}: it does not begin like one; if it is a text, name it .csv")
-        try:
+        with _file_errors():
             self._content = rewritten(content)
             self._workbook = CalamineWorkbook.from_filelike(BytesIO(self._content))
-        except (CalamineError, *ZIP_DAMAGE) as error:
-            raise _unreadable(error) from None
         self._is_marked = self._content is not content
         sheets = [sheet for sheet in self._workbook.sheets_metadata if sheet.typ is SheetTypeEnum.WorkSheet]
         sheets.sort(key=lambda sheet: sheet.visible is not SheetVisibleEnum.Visible)
@@ -113,8 +112,9 @@ class Workbook:
         table = self._table(sheet, request.above)
         last = sheet.end[0] + 1 if sheet.end else 0
         stop = None if request.most is None else request.skip + request.most
-        texts = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
-        rows = map(_without_marks, texts) if self._is_marked else texts
+        rows = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
+        if self._is_marked:
+            rows = map(_without_marks, rows)
         while some := list(islice(rows, BATCH_SIZE)):
             if table.linked:
                 some = [table.with_links(number, row) for number, row in enumerate(some, first)]
@@ -122,20 +122,15 @@ class Workbook:
             first += len(some)
 
     def _open_sheet(self, name: str) -> CalamineSheet:
+        """Return a sheet, without its odd cells if these reject it. Raises FileError."""
         if self._sheet is None or self._sheet.name != name:
             try:
                 self._sheet = self._workbook.get_sheet_by_name(name)
             except CalamineError:
-                self._sheet = self._open_mended(name)
+                with _file_errors():
+                    self._workbook = CalamineWorkbook.from_filelike(BytesIO(without_odd_cells(self._content)))
+                    self._sheet = self._workbook.get_sheet_by_name(name)
         return self._sheet
-
-    def _open_mended(self, name: str) -> CalamineSheet:
-        """Return a sheet without its odd cells. Raises FileError."""
-        try:
-            self._workbook = CalamineWorkbook.from_filelike(BytesIO(without_odd_cells(self._content)))
-            return self._workbook.get_sheet_by_name(name)
-        except (CalamineError, *ZIP_DAMAGE) as error:
-            raise _unreadable(error) from None
 
     def _table(self, sheet: CalamineSheet, above: int | None) -> _Table:
         """Return what is known of a sheet; `above` is the number of rows above its header, None if it has none."""
@@ -199,8 +194,12 @@ def _cell(row: int, column: int) -> str:
     return f"{letters}{row}"
 
 
-def _unreadable(error: Exception) -> FileError:
-    return FileError(f"{UNREADABLE}: it is damaged, or of another format ({error})")
+@contextmanager
+def _file_errors() -> Iterator[None]:
+    try:
+        yield
+    except (CalamineError, *ZIP_DAMAGE) as error:
+        raise FileError(f"{UNREADABLE}: it is damaged, or of another format ({error})") from None
 
 
 if __name__ == "__main__":
