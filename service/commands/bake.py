@@ -11,8 +11,16 @@ from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import check_hours, check_projection
-from service.commands.errors import data_errors
-from service.commands.options import DATA, SETTINGS, TARGET, Target, check_target, local_file, make_settings
+from service.commands.options import (
+    DATA,
+    SETTINGS,
+    TARGET,
+    Target,
+    check_target,
+    data_errors,
+    local_file,
+    make_settings,
+)
 from service.dataset import Rejected
 from service.engine.table import Table
 from service.loading.dataset import accept, dataset_version, load, notes

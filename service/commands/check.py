@@ -16,8 +16,7 @@ import click
 import msgspec
 import orjson
 
-from service.commands.errors import data_errors
-from service.commands.options import DATA, SETTINGS, make_settings
+from service.commands.options import DATA, SETTINGS, data_errors, make_settings
 from service.engine.table import Table
 from service.loading.dataset import Loaded, groups, load
 from service.model.records import ATTRIBUTES, PREFIX

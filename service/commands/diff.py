@@ -14,9 +14,8 @@ from msgspec import Raw
 from msgspec.structs import fields, replace
 
 from service.baking.baked_file import load_baked
-from service.commands.errors import data_errors, dataset_error
 from service.commands.export import load_local
-from service.commands.options import SETTINGS, make_settings, setting_errors
+from service.commands.options import SETTINGS, data_errors, dataset_error, make_settings, setting_errors
 from service.dataset import Dataset, Rejected
 from service.engine.table import ROW_END, Table
 from service.model.records import ATTRIBUTES, COMPANIES, STORES, Resource

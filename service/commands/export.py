@@ -7,13 +7,13 @@ from typing import Any, Final
 import click
 
 from service.baking.baked_file import load_baked
-from service.commands.errors import data_errors
 from service.commands.options import (
     DATA,
     SETTINGS,
     TARGET,
     Target,
     check_target,
+    data_errors,
     local_file,
     make_settings,
     setting_errors,

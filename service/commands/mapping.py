@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from service.commands.errors import data_errors
-from service.commands.options import DATA, SETTINGS, make_settings
+from service.commands.options import DATA, SETTINGS, data_errors, make_settings
 from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError

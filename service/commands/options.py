@@ -1,4 +1,4 @@
-"""Command-line options of settings; `serve` also reads them from environment variables and a settings file."""
+"""Options of settings, which `serve` also reads from variables and a settings file; DATA, FILE, and their errors."""
 
 import logging
 import os
@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from msgspec.structs import FieldInfo, fields
 
 from service.commands import ENVIRONMENT_PREFIX
+from service.dataset import Rejected
 from service.publishing.object_store import ObjectUrl, open_store, parse_object_url, upload
 from service.publishing.source import Unavailable
 from service.reading.encodings import parse_encoding
@@ -205,6 +206,23 @@ def warn_of_unknown_variables(context: click.Context) -> None:
         if name not in (variable, *known):
             nearest = did_you_mean(name, known, prefix=ENVIRONMENT_PREFIX)
             _log.warning("unknown environment variable %s%s", variable, nearest)
+
+
+def dataset_error(source: str, rejected: Rejected) -> click.ClickException:
+    """Return the error for a data set that cannot be served."""
+    lines = [f"the data set in {source} is rejected: {rejected}", rejected.rejection.hint]
+    return click.ClickException("\n".join(filter(None, lines)))
+
+
+@contextmanager
+def data_errors(data: Path, written: object = None) -> Iterator[None]:
+    """Turn errors of loading a data set into those of the command; OSError is of what is written, or of spools."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise dataset_error(str(data), rejected) from rejected
+    except OSError as error:
+        raise click.ClickException(f"{written or error.filename}: {error.strerror}") from error
 
 
 class _DataPath(click.Path):

@@ -22,12 +22,13 @@ from service.access.key_file import KeyFileError, is_open_to_others, read_conten
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.layout import FORMAT
 from service.commands import ENVIRONMENT_PREFIX
-from service.commands.errors import data_errors, dataset_error
 from service.commands.keys import key_file_error
 from service.commands.options import (
     SETTINGS,
     SectionedCommand,
     bundled_folder,
+    data_errors,
+    dataset_error,
     load_settings_file,
     make_settings,
     setting_errors,

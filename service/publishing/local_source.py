@@ -14,6 +14,7 @@ from time import monotonic, time, time_ns
 from typing import BinaryIO, Final, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from service import __version__
 from service.background import Progress, module_command
@@ -24,7 +25,6 @@ from service.publishing.source import (
     Check,
     Failed,
     Fetched,
-    InPlace,
     Message,
     Outcome,
     Step,
@@ -240,8 +240,8 @@ class BakedFileSource(LocalSource):
                 raise Rejected(f"{self._path}: {damage}; {damage.remedy}") from None
             except OSError as error:
                 raise Unavailable(f"{self._path}: it cannot be copied: {error.strerror or error}") from None
-        place = InPlace(str(path), signature) if self._in_place else None
-        return Fetched(fingerprint=fingerprint, summary=dataset.summary, assumed=dataset.assumed, in_place=place)
+        fetched = Fetched(fingerprint=fingerprint, summary=dataset.summary, assumed=dataset.assumed)
+        return replace(fetched, file=str(path), signature=signature) if self._in_place else fetched
 
     def _verify(self, file: BinaryIO, path: Path, to: Path, progress: Progress) -> tuple[Dataset, Signature]:
         """Return the data set of an open file, after copying it unless in place, and its signature meanwhile.

@@ -1,9 +1,9 @@
 """An object store, opened with the settings that its users have in the environment. The extra `object-stores`."""
 
-import asyncio
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -132,22 +132,15 @@ def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
     interrupted.
     """
     store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
-    with file.open("rb") as content, failures(to.scheme):
+    with file.open("rb") as content, failures(to.scheme), ThreadPoolExecutor(1) as thread:
         beginning = content.read(part + 1)
         whole = beginning if len(beginning) <= part else _parts(beginning, content, stopped)
         put = partial(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
-        asyncio.run(_run_to_end(put, stopped))
-
-
-async def _run_to_end(put: Callable[[], object], stopped: Event) -> None:
-    """Run an upload in a thread; when interrupted, stop it and wait until its parts are discarded."""
-    uploading = asyncio.get_running_loop().run_in_executor(None, put)
-    try:
-        await asyncio.shield(uploading)
-    except asyncio.CancelledError:
-        stopped.set()  # the client discards the parts if it gets no more
-        await asyncio.gather(uploading, return_exceptions=True)
-        raise
+        try:
+            thread.submit(put).result()
+        except KeyboardInterrupt:
+            stopped.set()  # the client discards the parts if it gets no more; the thread is waited for
+            raise
 
 
 def _parts(first: bytes, content: BinaryIO, stopped: Event) -> Iterator[bytes]:

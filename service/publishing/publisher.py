@@ -204,11 +204,10 @@ def next_publication(last: Publication, fetched: Fetched, file: str, requested_a
     """Return the publication of data fetched since `requested_at`, into a file of the workspace unless in place."""
     now = datetime.now(UTC)
     dates = [date for date in (last.latest, fetched.summary.generated_at) if date is not None and date <= now]
-    place = fetched.in_place
     return Publication(
         generation=last.generation + 1,
-        file=file if place is None else place.file,
-        signature=None if place is None else place.signature,
+        file=fetched.file or file,
+        signature=fetched.signature,
         summary=fetched.summary,
         modified=last_modified(last, fetched.summary, now),
         latest=max(dates, default=None),

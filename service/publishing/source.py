@@ -16,19 +16,13 @@ from service.files import Signature
 Check: TypeAlias = Callable[[Totals], None]
 
 
-class InPlace(msgspec.Struct, frozen=True):
-    """A baked file that is mapped where it is: its absolute path, and its signature when it was verified."""
-
-    file: str
-    signature: Signature
-
-
 class Fetched(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A successful fetch.
 
     fingerprint   of the content of the source; equal fingerprints mean equal data
     summary       of the data
-    in_place      of a baked file that was not copied
+    file          the absolute path of a baked file that is mapped where it is; "" if it was copied
+    signature     of that, when it was verified
     assumed       lines about the data for the log: what was assumed
     notes         lines about the data for the log: warnings
     confirmed_at  of the last good copy: when the origin last confirmed it; served at once while the origin is polled
@@ -36,7 +30,8 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     fingerprint: str
     summary: Summary
-    in_place: InPlace | None = None
+    file: str = ""
+    signature: Signature | None = None
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     confirmed_at: datetime | None = None

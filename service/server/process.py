@@ -51,20 +51,12 @@ class ServeSetup(msgspec.Struct, frozen=True, kw_only=True):
     manager: ServiceManager
 
 
-class _Shutdown:
-    """The request to end a process: gracefully on SIGTERM, at once on SIGINT and SIGQUIT."""
-
-    def __init__(self) -> None:
-        self.graceful, self.immediate = asyncio.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self.graceful.set)
-        for number in (signal.SIGINT, signal.SIGQUIT):
-            loop.add_signal_handler(number, self.immediate.set)
-
-    @property
-    def begun(self) -> bool:
-        """Whether the process must end."""
-        return self.graceful.is_set() or self.immediate.is_set()
+def _ending() -> tuple[asyncio.Event, asyncio.Event]:
+    """Return the events that end the process: gracefully, on SIGTERM, and at once, on SIGINT or SIGQUIT."""
+    graceful, immediate = asyncio.Event(), asyncio.Event()
+    for number, event in ((signal.SIGTERM, graceful), (signal.SIGINT, immediate), (signal.SIGQUIT, immediate)):
+        asyncio.get_running_loop().add_signal_handler(number, event.set)
+    return graceful, immediate
 
 
 async def run(
@@ -81,27 +73,27 @@ async def run(
     have data: with SO_REUSEPORT the system sends no connections to a socket that does not listen. Raises `Rejected` if
     there is nothing to serve.
     """
-    shutdown, settings = _Shutdown(), setup.settings
+    (graceful, immediate), settings = _ending(), setup.settings
     complete = None if slot.alone else partial(setup.workspace.is_complete, settings.processes)
     holder = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
     lock_file = setup.workspace.folder / "access-log"
     with access_log(settings.access_log, lock_file, encode_lines) as log, ExitStack() as bars:
         publisher = _publisher(setup, holder, bars.enter_context(shown_progress()))
         following = asyncio.create_task(follow_publications(holder, setup.workspace, publisher))
-        following.add_done_callback(lambda _: shutdown.immediate.set())
+        following.add_done_callback(lambda _: immediate.set())
         others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(setup))]
         if settings.key_file:
             await setup.keyring.start()
             others.append(asyncio.create_task(setup.keyring.run()))
         try:
-            await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
-            if not shutdown.begun:
+            await _wait_for_first(publisher.leads_empty, holder.has_data, graceful, immediate)
+            if not (graceful.is_set() or immediate.is_set()):
                 site = await _site(setup, holder, log.write if log else None)
                 async with _listening(setup, holder, site, public, admin):
-                    await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
+                    await _wait_for_first(holder.has_data, graceful, immediate)
                     bars.close()
                     if holder.current is not None:
-                        await _serve(setup, holder, shutdown)
+                        await _serve(setup, holder, graceful, immediate)
         finally:
             for task in (*others, following):
                 task.cancel()
@@ -190,19 +182,19 @@ def import_web() -> None:
     import service.web.site  # noqa: F401, PLC0415 - as above
 
 
-async def _serve(setup: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
+async def _serve(setup: ServeSetup, holder: SnapshotHolder, graceful: asyncio.Event, immediate: asyncio.Event) -> None:
     """Serve the data until a signal ends the process, and then for the time to drain, while /ready returns 503."""
     gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
     gc.set_threshold(GC_THRESHOLD)
     sys.setswitchinterval(SWITCH_SECONDS)
     announcing = asyncio.create_task(_announce(setup, holder))
-    await _wait_for_first(shutdown.graceful, shutdown.immediate)
+    await _wait_for_first(graceful, immediate)
     announcing.cancel()
     setup.manager.stopping()
     holder.draining = True
     with suppress(TimeoutError):
         async with asyncio.timeout(setup.settings.drain):
-            await shutdown.immediate.wait()
+            await immediate.wait()
 
 
 async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:

@@ -84,27 +84,17 @@ async def polls(count: int = 5) -> None:
     await asyncio.sleep(POLL_SECONDS * count)
 
 
-async def test_a_new_key_is_accepted_soon(followed: Followed) -> None:
-    assert followed.accepts("old")
-    assert not followed.accepts("new")
-    followed.add("new")
-    await soon(lambda: followed.accepts("new"))
-    assert followed.accepts("old")
-
-
-async def test_changes_of_a_file_that_was_unchanged_for_long_are_noticed(tmp_path: Path) -> None:
-    async with following(tmp_path, fresh_seconds=0) as followed:
+@pytest.mark.parametrize("fresh_seconds", [600, 0], ids=["fresh", "unchanged for long"])
+async def test_a_new_key_is_accepted_and_a_revoked_one_rejected_soon(tmp_path: Path, fresh_seconds: float) -> None:
+    async with following(tmp_path, fresh_seconds=fresh_seconds) as followed:
+        assert (followed.accepts("old"), followed.accepts("new")) == (True, False)
         await polls()
         followed.add("new")
         await soon(lambda: followed.accepts("new"))
+        assert followed.accepts("old")
         await polls()
         followed.revoke("old")
         await soon(lambda: not followed.accepts("old"))
-
-
-async def test_a_revoked_key_is_rejected_soon(followed: Followed) -> None:
-    followed.revoke("old")
-    await soon(lambda: not followed.accepts("old"))
 
 
 def test_the_file_is_polled_more_than_once_a_second() -> None:
@@ -175,16 +165,14 @@ async def test_a_link_swapped_as_in_kubernetes_is_followed(followed: Followed, t
     await soon(lambda: followed.accepts("k2") and not followed.accepts("k1"))
 
 
-async def test_a_process_that_starts_while_the_file_is_damaged_uses_the_backup(followed: Followed) -> None:
+async def test_a_process_that_starts_while_the_file_is_damaged_uses_the_backup_and_without_it_accepts_no_key(
+    followed: Followed,
+) -> None:
     followed.add("new")
     followed.revoke("old")
     await soon(lambda: followed.accepts("new"))
     put(b"{", followed.file)
     assert (await followed.successor()).principals == {entry("new").credential: Principal("new")}
-
-
-async def test_a_process_that_starts_without_file_and_backup_accepts_no_key(followed: Followed) -> None:
-    followed.file.unlink()
     followed.backup.unlink()
     assert (await followed.successor()).principals == {}
 

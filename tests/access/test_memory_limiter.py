@@ -2,6 +2,7 @@
 
 from itertools import combinations_with_replacement
 
+import pytest
 from hypothesis import given, strategies as st
 
 from service.access.token_bucket import MAX_BUCKETS, MemoryLimiter, Rate
@@ -49,35 +50,24 @@ def test_a_request_is_allowed_after_the_returned_seconds(rate: Rate) -> None:
             pass
 
 
-def test_each_key_has_its_own_bucket() -> None:
-    clock = Clock()
-    memory, rate = MemoryLimiter(clock=clock), Rate(1, 60, 2)
-    assert [memory.take("a", rate).allowed for _ in range(3)] == [True, True, False]
-    assert [memory.take("b", rate).allowed for _ in range(3)] == [True, True, False]
+def test_each_key_and_each_rate_has_its_own_bucket_and_an_old_one_persists() -> None:
+    memory, rate = MemoryLimiter(clock=Clock()), Rate(1, 60, 2)
+    for key, each in (("a", rate), ("b", rate), ("a", Rate(1, 60, 5))):
+        assert [memory.take(key, each).allowed for _ in range(9)] == [True] * each.burst + [False] * (9 - each.burst)
+    assert not memory.take("a", rate).allowed
 
 
-def test_a_changed_rate_has_its_own_bucket_and_the_old_one_persists() -> None:
-    clock = Clock()
-    memory = MemoryLimiter(clock=clock)
-    assert [memory.take("a", Rate(1, 60, 1)).allowed for _ in range(2)] == [True, False]
-    assert sum(memory.take("a", Rate(1, 60, 5)).allowed for _ in range(9)) == 5
-    assert not memory.take("a", Rate(1, 60, 1)).allowed
-
-
-def test_one_of_several_processes_allows_its_share() -> None:
-    clock = Clock()
-    memory, rate = MemoryLimiter(4, clock=clock), Rate(100, 1, 200)
-    assert sum(memory.take("a", rate).allowed for _ in range(99)) == 50
-    clock.now += 1
-    assert sum(memory.take("a", rate).allowed for _ in range(99)) == 25
-
-
-def test_a_share_is_never_less_than_one_request_at_once() -> None:
-    clock = Clock()
-    memory, rate = MemoryLimiter(8, clock=clock), Rate(1, 1, 1)
-    assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
-    clock.now += 8
-    assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
+@pytest.mark.parametrize(
+    ("processes", "rate", "at_once", "period", "again"),
+    [(4, Rate(100, 1, 200), 50, 1, 25), (8, Rate(1, 1, 1), 1, 8, 1)],
+)
+def test_one_of_several_processes_allows_its_share_which_is_never_less_than_one_request_at_once(
+    processes: int, rate: Rate, at_once: int, period: int, again: int
+) -> None:
+    memory = MemoryLimiter(processes, clock=(clock := Clock()))
+    assert sum(memory.take("a", rate).allowed for _ in range(99)) == at_once
+    clock.now += period
+    assert sum(memory.take("a", rate).allowed for _ in range(99)) == again
 
 
 def test_beyond_the_largest_number_of_keys_the_least_recently_used_one_starts_with_a_full_bucket() -> None:

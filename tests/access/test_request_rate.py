@@ -8,14 +8,14 @@ from service.access.token_bucket import MAX_REQUESTS, Rate, parse_rate
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 
 
-@given(requests=st.integers(1, MAX_REQUESTS), period=st.sampled_from(sorted(SECONDS)))
-def test_a_written_rate_is_parsed(requests: int, period: str) -> None:
+@given(
+    requests=st.integers(1, MAX_REQUESTS), period=st.sampled_from(sorted(SECONDS)), burst=st.integers(1, MAX_REQUESTS)
+)
+def test_a_written_rate_is_parsed_and_a_given_burst_replaces_the_default(
+    requests: int, period: str, burst: int
+) -> None:
     assert parse_rate(f"{requests}/{period}") == Rate(requests, SECONDS[period], requests)
-
-
-@given(burst=st.integers(1, MAX_REQUESTS))
-def test_a_given_burst_replaces_the_default(burst: int) -> None:
-    assert parse_rate("100/s", burst) == Rate(100, 1, burst)
+    assert parse_rate(f"{requests}/{period}", burst) == Rate(requests, SECONDS[period], burst)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
 from service.dataset import Totals
-from tests.baking.random_datasets import random_dataset
+from tests.baking.random_datasets import baked_file, random_dataset
 from tests.declared_attributes import DECLARED
 from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, start_error, usage
@@ -71,24 +71,20 @@ def test_bake_is_deterministic_and_replaces_a_file_atomically(baked: Path, folde
     assert baked.read_bytes() == stored
 
 
-def test_too_few_stores_are_rejected_and_nothing_is_written_unless_an_option_allows_it(tmp_path: Path) -> None:
-    empty, file = write_directory(tmp_path / "empty", []), tmp_path / "set.baked"
-    assert failed(run_here("bake", empty, file)) == (
-        f"Error: the data set in {empty} is rejected: 0 stores, at least 1 needed; --min-stores 0 allows that"
-    )
-    assert not file.exists()
-    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 company")
-
-
-def test_too_many_skipped_records_are_rejected_and_nothing_is_written_unless_an_option_allows_it(
+def test_too_few_stores_or_too_many_skipped_records_are_rejected_unless_an_option_allows_it(
     invalid: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "set.baked"
-    ended = run_here("bake", invalid, file, "--invalid", "skip", "--max-skipped", "0.4")
-    why = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
-    assert failed(ended) == f"Error: the data set in {invalid} is rejected: {why}"
-    assert not file.exists()
-    assert run_here("bake", invalid, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
+    empty, file, skip = write_directory(tmp_path / "empty", []), tmp_path / "set.baked", ("--invalid", "skip")
+    for data, options, why in (
+        (empty, (), "0 stores, at least 1 needed; --min-stores 0 allows that"),
+        (invalid, (*skip, "--max-skipped", "0.4"), "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"),
+    ):
+        assert failed(run_here("bake", data, file, *options)) == f"Error: the data set in {data} is rejected: {why}"
+        assert not file.exists()
+    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 company")
+    ended = run_here("bake", invalid, file, *skip, "--max-skipped", "0.5")
+    assert (ended.returncode, ended.stdout.count("1 store of 1 company")) == (0, 1)
+    assert load_baked(file).totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
 
 
 def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) -> None:
@@ -130,26 +126,21 @@ def test_the_command_that_reports_every_error_has_the_options_that_read_the_file
     assert "0 stores" in skipped.stderr + skipped.stdout
 
 
-def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid: Path, tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    ended = run_here("bake", invalid, file, "--invalid", "skip")
-    assert (ended.returncode, ended.stdout.count("1 store of 1 company")) == (0, 1)
-    assert load_baked(file).totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
+LONG = "x" * 300
 
 
-@pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
-def test_the_error_names_a_folder_without_a_dataset(tmp_path: Path, source: str) -> None:
-    message = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
-    assert f"the data set in {tmp_path / source} is rejected: " in message
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "target", ["nowhere/set.baked", "data/stores.json/set.baked", "x" * 300], ids=["nowhere", "a file", "too long"]
-)
-def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path: Path, target: str) -> None:
-    assert failed(run_here("bake", folder, tmp_path / target)).startswith(f"Error: {tmp_path / target}: ")
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+def test_the_error_names_a_folder_without_a_dataset_and_a_file_that_cannot_be_written_or_read(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    for source in (tmp_path / name for name in ("nowhere", "empty", LONG)):
+        message = failed(run_here("bake", source, tmp_path / "set.baked"))
+        assert f"the data set in {source} is rejected: " in message
+    for target in (tmp_path / name for name in ("nowhere/set.baked", "data/stores.json/set.baked", LONG)):
+        assert failed(run_here("bake", folder, target)).startswith(f"Error: {target}: ")
+    for name in ("nowhere", LONG):
+        assert f"{tmp_path / name}: the f" in failed(run_here("verify", tmp_path / name))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "empty"]
 
 
 @pytest.mark.parametrize(
@@ -223,11 +214,6 @@ def test_verify_and_serve_reject_a_file_that_is_not_a_baked_dataset_or_of_anothe
         assert f"{name}: the file {why}" in start_error(run("serve", "--port", "0", "--data", name))
 
 
-@pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])
-def test_verify_rejects_a_missing_file(tmp_path: Path, name: str) -> None:
-    assert f"{tmp_path / name}: the f" in failed(run_here("verify", tmp_path / name))
-
-
 def test_verify_rejects_records_that_do_not_match_the_version(baked: Path) -> None:
     content = map_file(baked)
     rows: Array = content.arrays["stores/rows/data"].copy()
@@ -252,40 +238,42 @@ def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path)
     )
 
 
-def test_verify_accepts_attributes_and_opening_hours(tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
-    assert run_here("bake", data, file).returncode == 0
-    assert run_here("verify", file).stdout.startswith(f"{file}: valid, ")
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a baked file with attributes."""
+    folder = tmp_path_factory.mktemp("described")
+    return baked_file(random_dataset((20, 3, 12, 1), attributes=DECLARED).write(folder / "data"), folder / "set.baked")
+
+
+def test_verify_accepts_attributes_and_opening_hours(described: Path) -> None:
+    assert run_here("verify", described).stdout.startswith(f"{described}: valid, ")
 
 
 @pytest.mark.parametrize(
-    ("part", "old", "new", "why"),
+    ("part", "change", "why"),
     [
-        ("attributes.opening/times/week/lengths", "3c00", "3b00", "{}/times/week/lengths are not those of the records"),
-        ("rows/data", b"02:00".hex(), b"42:00".hex(), "the hours in {} are invalid"),
-        ("rows/data", b"America".hex(), b"Armoric".hex(), "the hours in {} are invalid"),
+        (
+            "attributes.opening/times/week/lengths",
+            ("3c00", "3b00"),
+            "{}/times/week/lengths are not those of the records",
+        ),
+        ("rows/data", (b"02:00".hex(), b"42:00".hex()), "the hours in {} are invalid"),
+        ("rows/data", (b"America".hex(), b"Armoric".hex()), "the hours in {} are invalid"),
     ],
 )
 def test_verify_rejects_opening_hours_that_are_not_those_of_the_records(
-    tmp_path: Path, part: str, old: str, new: str, why: str
+    described: Path, tmp_path: Path, part: str, change: tuple[str, str], why: str
 ) -> None:
-    file = tmp_path / "set.baked"
-    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
-    assert run_here("bake", data, file).returncode == 0
-    content, name = map_file(file), f"stores/{part}"
+    content, name, file = map_file(described), f"stores/{part}", tmp_path / "set.baked"
     array: Array = content.arrays[name]
-    other = np.frombuffer(bytes.fromhex(array.tobytes().hex().replace(old, new, 1)), array.dtype)
+    other = np.frombuffer(bytes.fromhex(array.tobytes().hex().replace(*change, 1)), array.dtype)
     write_file(file, {**content.arrays, name: other}, content.metadata)
     load_baked(file)
     assert failed(run_here("verify", file)) == f"Error: {file}: {why.format('attributes.opening')}; bake it again"
 
 
-def test_a_baked_file_whose_hours_are_no_object_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    data = random_dataset((20, 3, 12, 1), attributes=DECLARED).write(tmp_path / "data")
-    assert run_here("bake", data, file).returncode == 0
-    content = map_file(file)
+def test_a_baked_file_whose_hours_are_no_object_is_refused(described: Path, tmp_path: Path) -> None:
+    content, file = map_file(described), tmp_path / "set.baked"
     rows = content.arrays["stores/rows/data"].tobytes()
     other = re.sub(
         rb'"opening":\{.*?\]\}', lambda match: b'"opening":' + b"[]".ljust(len(match[0]) - 10), rows, count=1

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def described(tmp_path: Path) -> Path:
-    return random_dataset((600, 12, 16, 3), attributes=DECLARED).write(tmp_path / "described")
+    return random_dataset((200, 12, 16, 3), attributes=DECLARED).write(tmp_path / "described")
 
 
 INSTANTS: Final = ("created_at", "updated_at")
@@ -59,6 +59,8 @@ async def test_the_bytes_are_those_of_the_service(folder: Path, tmp_path: Path, 
             ended = run_here("export", data, file, *options)
             assert (ended.returncode, ended.stdout) == (0, f"{file}: {written}\n"), ended.stderr
             assert file.read_bytes() == reply.body
+    ended = run_here("export", baked, tmp_path / "s.csv", "--encoding", "windows-1252")
+    assert (ended.returncode, "a baked file has been read already" in ended.stderr) == (2, True)
 
 
 def exported(data: Path, file: Path, resource: str, query: str = "sort_by=name") -> Path:
@@ -124,7 +126,7 @@ def test_an_export_to_parquet_is_read_back_as_the_same_records_with_times_in_utc
 @pytest.mark.process
 def test_opening_hours_of_an_export_in_any_format_are_read_back_as_they_were(tmp_path: Path, ending: str) -> None:
     declared = {"stores": [each for each in DECLARED["stores"] if each.kind == "hours"], "companies": []}
-    data = random_dataset((600, 12, 16, 3), attributes=declared).write(tmp_path / "data")
+    data = random_dataset((200, 12, 16, 3), attributes=declared).write(tmp_path / "data")
     exported(data, tmp_path / "back" / f"stores.{ending}", "stores", "")
     exported(data, tmp_path / "back" / "companies.ndjson", "companies", "")
     (tmp_path / "back" / "mapping.toml").write_text('[stores.attributes]\nopening = { kind = "hours" }\n')
@@ -194,20 +196,6 @@ def test_a_name_or_option_that_cannot_be(
     assert not (tmp_path / name).exists()
 
 
-def test_a_baked_file_has_been_read_already(folder: Path, tmp_path: Path) -> None:
-    baked = baked_file(folder, tmp_path / "set.baked")
-    ended = run_here("export", baked, tmp_path / "s.csv", "--encoding", "windows-1252")
-    assert (ended.returncode, "a baked file has been read already" in ended.stderr) == (2, True)
-
-
-def test_the_data_file_is_not_replaced(tmp_path: Path) -> None:
-    data = tmp_path / "stores.csv"
-    data.write_text("store_id\n")
-    ended = run_here("export", data, data)
-    assert (ended.returncode, "this is the data file" in ended.stderr) == (2, True)
-    assert data.read_text() == "store_id\n"
-
-
 def test_rejected_data_and_an_unwritable_file(tmp_path: Path) -> None:
     invalid = write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None)])
     ended = run_here("export", invalid, tmp_path / "s.csv")
@@ -216,6 +204,10 @@ def test_rejected_data_and_an_unwritable_file(tmp_path: Path) -> None:
     ended = run_here("export", invalid, tmp_path / "no" / "s.csv", "--invalid", "skip")
     assert (ended.returncode, "No such file or directory" in ended.stderr) == (1, True)
     assert run_here("export", tmp_path / "missing", tmp_path / "m.csv").returncode == 1
+    data = tmp_path / "stores.csv"
+    data.write_text("store_id\n")
+    ended = run_here("export", data, data)
+    assert (ended.returncode, "this is the data file" in ended.stderr, data.read_text()) == (2, True, "store_id\n")
     damaged = tmp_path / "damaged.baked"
     damaged.write_bytes(b"no data")
     assert run_here("export", damaged, tmp_path / "m.csv").returncode == 1

@@ -16,17 +16,16 @@ from service import INTERFACE_VERSION, __version__
 from service.baking.layout import FORMAT
 from service.commands.options import SETTINGS
 from service.settings import SECTIONS
-from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.http_server import serving_files
 from tests.program import SECONDS, environment, eventually, run, run_here, serving, started, usage
+from tests.run.generations import bake_stores
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Return a data set as a baked file, which is ready sooner."""
-    folder = write_directory(tmp_path / "data", [store("s1"), store("s2", city="Ottawa")])
-    return baked_file(folder, tmp_path / "data.baked")
+    return bake_stores(tmp_path, 2)
 
 
 @pytest.mark.process

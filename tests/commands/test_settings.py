@@ -8,9 +8,8 @@ from msgspec.structs import asdict
 from service.commands import ENVIRONMENT_PREFIX
 from service.commands.options import SETTINGS, SettingOption
 from service.settings import Settings
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
 from tests.program import serving, usage
+from tests.run.generations import bake_stores
 
 LIST = 'must be a non-empty text, or a list such as ["one", "two"]'
 
@@ -161,7 +160,7 @@ def test_every_setting_describes_its_accepted_values() -> None:
 
 @pytest.mark.process
 def test_unknown_variables_alone_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:
-    data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
+    data = bake_stores(tmp_path, 1)
     (tmp_path / "settings.toml").write_text("")
     keys, log = tmp_path / "keys.json", tmp_path / "log"
     key = usage("keys", "new", "--name", "one", STORE_DIRECTORY_KEY_FILE=str(keys)).stdout.strip()

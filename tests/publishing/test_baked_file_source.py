@@ -14,7 +14,7 @@ from service.baking.tables import MappedTable
 from service.dataset import Dataset, Rejected, Safeguards
 from service.files import Signature
 from service.publishing.local_source import BakedFileSource, VerifiedFiles
-from service.publishing.source import Check, Fetched, InPlace, Unavailable
+from service.publishing.source import Check, Fetched, Unavailable
 from service.reading.formats.file_format import FORMATS
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
@@ -196,7 +196,7 @@ def test_a_file_in_place_is_not_copied_and_is_named_without_links(file: Path, to
     link.symlink_to(file.name)
     fetched = fetch(link, to, how=IN_PLACE)
     assert fetched is not None
-    assert fetched.in_place == InPlace(str(file), Signature.of(file.stat()))
+    assert (fetched.file, fetched.signature) == (str(file), Signature.of(file.stat()))
     assert not to.exists()
 
 
@@ -215,7 +215,7 @@ def test_a_file_that_changes_while_it_is_verified_is_not_listed(
     assert fetched is not None
     assert len(list((to.parent / "verified").glob("*"))) == (how == IN_PLACE)
     if how == IN_PLACE:
-        assert fetched.in_place == InPlace(str(file), Signature.of(file.stat()))
+        assert (fetched.file, fetched.signature) == (str(file), Signature.of(file.stat()))
 
 
 def test_a_known_file_that_changes_while_it_is_copied_is_copied_again(

@@ -14,11 +14,10 @@ import pytest
 from service.dataset import Rejected, Safeguards
 from service.publishing.cache_folder import LastGoodCopy
 from service.publishing.source import Unavailable
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.publishing.fake_transport import FakeTransport, alternating, failing
 from tests.publishing.fetching import URL, Fetcher
+from tests.run.generations import bake_stores
 from tests.sampling.test_sample import small_disk
 
 pytestmark = pytest.mark.process
@@ -50,8 +49,7 @@ def demanding(remote: FakeTransport, folder: Path) -> Fetcher:
 @pytest.fixture
 def few(tmp_path: Path) -> bytes:
     """Return a baked file of one store."""
-    folder = write_directory(tmp_path / "few", [store("s1")])
-    return baked_file(folder, tmp_path / "few.baked").read_bytes()
+    return bake_stores(tmp_path, 1).read_bytes()
 
 
 async def test_the_first_fetch_of_a_process_that_knows_nothing_returns_the_copy_and_the_next_one_asks_the_origin(

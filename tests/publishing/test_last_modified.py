@@ -13,7 +13,6 @@ START = datetime(2024, 5, 31, 12, tzinfo=UTC)
 TOTALS = Totals(stores=1, companies=1, skipped=0, repeated=0)
 # Tenths of a second, so that many data sets of a run have times within one second.
 DATES = st.none() | st.integers(0, 50).map(lambda tenths: START + timedelta(milliseconds=100 * tenths))
-RUNS = st.lists(st.tuples(st.sampled_from("abc"), DATES), max_size=12)
 
 
 def published(run: list[tuple[str, datetime | None]]) -> list[Publication]:
@@ -26,26 +25,18 @@ def published(run: list[tuple[str, datetime | None]]) -> list[Publication]:
     return publications
 
 
-@given(RUNS)
-def test_no_two_versions_of_a_run_have_the_same_last_modified_in_whole_seconds(
+@given(st.lists(st.tuples(st.sampled_from("abc"), DATES), max_size=12))
+def test_last_modified_is_that_of_the_data_or_none_never_decreases_and_is_of_one_version_in_whole_seconds(
     run: list[tuple[str, datetime | None]],
 ) -> None:
     versions: dict[int, str] = {}
-    for (version, _), publication in zip(run, published(run), strict=True):
-        if publication.modified is not None:
-            assert versions.setdefault(int(publication.modified.timestamp()), version) == version
-
-
-@given(RUNS)
-def test_last_modified_never_decreases(run: list[tuple[str, datetime | None]]) -> None:
-    times = [publication.modified for publication in published(run) if publication.modified is not None]
+    given_ = [(each, publication.modified) for each, publication in zip(run, published(run), strict=True)]
+    for (version, generated_at), modified in given_:
+        if modified is not None:
+            assert modified == generated_at
+            assert versions.setdefault(int(modified.timestamp()), version) == version
+    times = [modified for _, modified in given_ if modified is not None]
     assert times == sorted(times)
-
-
-@given(RUNS)
-def test_last_modified_is_the_time_of_the_data_or_none(run: list[tuple[str, datetime | None]]) -> None:
-    for (_, generated_at), publication in zip(run, published(run), strict=True):
-        assert publication.modified in (None, generated_at)
 
 
 def test_data_of_the_same_second_or_an_earlier_time_has_none_and_later_data_has_one_again() -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
 from urllib.request import urlopen
 
 import orjson
@@ -17,13 +16,6 @@ pytestmark = pytest.mark.process
 _REQUESTS = 200
 
 
-class Written(NamedTuple):
-    """The lines of both logs of a run."""
-
-    access_log: list[dict[str, object]]
-    log: list[dict[str, object]]
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return Generation(1).bake(tmp_path)
@@ -33,27 +25,18 @@ def lines(text: str) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in text.splitlines()]
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """Return the logs of two workers that served some requests and ended."""
-    folder = tmp_path_factory.mktemp("written")
-    logs = ("--access-log", folder / "access.log", "--log-format", "json")
-    options = ("--cache", folder / "cache", "--no-auth", "--workers", "2", *logs)
-    with serving("--data", Generation(1).bake(folder), *options, log=folder / "log") as service:
+def test_workers_write_a_line_for_each_request_and_a_log_in_json_contains_only_json(
+    data: Path, tmp_path: Path, cache: Path
+) -> None:
+    logs = ("--access-log", tmp_path / "access.log", "--log-format", "json")
+    options = ("--cache", cache, "--no-auth", "--workers", "2", *logs)
+    with serving("--data", data, *options, log=tmp_path / "log") as service:
         for number in range(_REQUESTS):
             service.get(f"/stores?limit={number + 1}")
         service.end()
-        return Written(lines((folder / "access.log").read_text()), lines((folder / "log").read_text()))
-
-
-def test_workers_write_a_line_for_each_request(written: Written) -> None:
-    entries = [line for line in written.access_log if line["path"] == "/stores"]
-    assert len(entries) == _REQUESTS
-    assert len({line["request_id"] for line in entries}) == _REQUESTS
-
-
-def test_a_log_in_json_contains_only_json(written: Written) -> None:
-    assert {line["level"] for line in written.log} == {"info"}
+    entries = [line for line in lines((tmp_path / "access.log").read_text()) if line["path"] == "/stores"]
+    assert len(entries) == len({line["request_id"] for line in entries}) == _REQUESTS
+    assert {line["level"] for line in lines((tmp_path / "log").read_text())} == {"info"}
 
 
 def test_standard_output_contains_only_the_access_log(data: Path, tmp_path: Path, cache: Path) -> None:

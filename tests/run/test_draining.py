@@ -8,12 +8,11 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.program import SECONDS, Running, eventually, serving
+from tests.program import SECONDS, Running, eventually
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import Client, clients_of_all_workers
@@ -24,31 +23,6 @@ DRAINING = b'{"status":"draining"'
 # A response of some megabytes.
 TARGET = "/stores?limit=1000"
 LONG = Generation(7, weight=500_000)
-
-
-class Drained(NamedTuple):
-    """A run with two SIGTERM during a long response, requests after each, and then SIGINT.
-
-    connections  status and Connection field of responses on new connections, after each SIGTERM
-    is_whole     whether the long response arrived completely
-    code         exit code
-    """
-
-    connections: tuple[list[tuple[int, str]], list[tuple[int, str]]]
-    is_whole: bool
-    code: int
-
-
-@pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two workers"])
-def drained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Drained:
-    folder = tmp_path_factory.mktemp("drained")
-    options = ("--cache", folder / "cache", "--no-auth", "--drain", "600", "--workers", str(request.param))
-    with serving("--data", LONG.bake(folder), *options, log=folder / "log") as service:
-        whole, kept = service.get(TARGET).body, clients_of_all_workers(service)
-        with slow_reader(service) as client:
-            connections = terminate(service, kept), terminate(service, [])
-            is_whole = rest(client) == whole
-        return Drained(connections, is_whole, service.end(signal.SIGINT))
 
 
 def terminate(service: Running, kept: list[Client]) -> list[tuple[int, str]]:
@@ -98,22 +72,17 @@ def rest(client: socket.socket) -> bytes:
         return answer.read(length)
 
 
-def test_after_sigterm_requests_are_served_and_their_connections_closed(drained: Drained) -> None:
-    first, _ = drained.connections
-    assert first == [(200, "close")] * 10
-
-
-def test_a_second_sigterm_changes_nothing(drained: Drained) -> None:
-    first, second = drained.connections
-    assert second == first
-
-
-def test_a_response_that_has_begun_is_completed(drained: Drained) -> None:
-    assert drained.is_whole
-
-
-def test_sigint_ends_the_service_at_once(drained: Drained) -> None:
-    assert drained.code == 0
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_after_each_sigterm_requests_are_served_and_their_connections_closed_and_sigint_ends_the_service_at_once(
+    serve: Serve, tmp_path: Path, workers: str
+) -> None:
+    service = serve(LONG.bake(tmp_path), "--drain", "600", "--workers", workers)
+    whole, kept = service.get(TARGET).body, clients_of_all_workers(service)
+    with slow_reader(service) as client:
+        for each in (kept, []):
+            assert terminate(service, each) == [(200, "close")] * 10
+        assert rest(client) == whole  # a response that had begun
+    assert service.end(signal.SIGINT) == 0
 
 
 def test_the_service_ends_once_the_time_to_drain_is_over_and_not_before(serve: Serve, tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ import orjson
 import pytest
 
 from service.server.listener import CannotListen, bind_unix
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving
+from tests.run.generations import bake_stores
 from tests.unix_socket import ask_socket
 
 pytestmark = pytest.mark.process
@@ -25,8 +24,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    return baked_file(write_directory(folder / "data", [store("s1"), store("s2")]), folder / "set.baked")
+    return bake_stores(tmp_path_factory.mktemp("data"), 2)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,9 @@ def total(path: Path) -> int:
     return count
 
 
-def test_only_owner_and_group_can_connect_and_the_printed_command_works(shared: Running) -> None:
+def test_only_owner_and_group_can_connect_the_printed_command_works_and_the_log_names_a_peer_without_an_address(
+    shared: Running,
+) -> None:
     path = path_of(shared)
     assert "Probes and metrics on http://127.0.0.1:" in shared.printed
     assert "Docs: " not in shared.printed
@@ -62,16 +62,14 @@ def test_only_owner_and_group_can_connect_and_the_printed_command_works(shared: 
     assert shlex.split(line.removeprefix("Try: ")) == command
     assert total(path) == 2
     assert stat.filemode(path.stat().st_mode) == "srw-rw----"
-
-
-def test_all_workers_share_the_socket_and_it_is_removed_with_the_last(data: Path, path: Path) -> None:
-    with serving("--data", data, "--no-auth", "--uds", path, "--workers", "2") as service:
-        for worker in service.workers():
-            os.kill(worker, signal.SIGTERM)  # the worker ends as at the end of the run
-            eventually(partial(has_ended, worker))
-            assert total(path) == 2
-        assert service.end() == 0
-    assert not path.exists()
+    proxied = {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
+    assert ask_socket(path, "/stores", proxied).body == ask_socket(path, "/stores").body
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        client.sendall(b"no request\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    eventually(lambda: [line for line in shared.logged() if "refused a malformed request from unix:" in line])
+    assert not [line for line in shared.logged() if "without a key" in line]  # which is for public addresses
 
 
 def test_the_socket_of_a_running_service_is_not_replaced(shared: Running) -> None:
@@ -116,13 +114,18 @@ def test_an_unusable_path_is_reported(path: Path, name: str, message: str) -> No
         bind_unix(str(path.parent / name))
 
 
-def test_the_socket_of_a_killed_service_is_replaced_and_removed_at_the_end(data: Path, path: Path) -> None:
+def test_the_socket_of_a_killed_service_is_replaced_and_shared_by_all_workers_until_the_last_ends(
+    data: Path, path: Path
+) -> None:
     with serving("--data", data, "--no-auth", "--uds", path) as killed:
         killed.process.kill()
         killed.process.wait()
     assert path.is_socket()
-    with serving("--data", data, "--no-auth", "--uds", path) as service:
-        assert total(path) == 2
+    with serving("--data", data, "--no-auth", "--uds", path, "--workers", "2") as service:
+        for worker in service.workers():
+            os.kill(worker, signal.SIGTERM)  # the worker ends as at the end of the run
+            eventually(partial(has_ended, worker))
+            assert total(path) == 2
         assert service.end() == 0
     assert not path.exists()
 
@@ -135,22 +138,3 @@ def test_a_file_that_replaced_the_socket_is_not_removed(path: Path) -> None:
         listener.clean_up()
         assert path.is_socket()
     listener.sockets[0].close()
-
-
-def test_the_client_address_of_a_trusted_proxy_is_not_in_a_response(shared: Running) -> None:
-    response = ask_socket(
-        path_of(shared), "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
-    )
-    assert response.body == ask_socket(path_of(shared), "/stores").body
-
-
-def test_without_keys_a_socket_is_not_warned_of(shared: Running) -> None:
-    assert not [line for line in shared.logged() if "without a key" in line]
-
-
-def test_the_log_names_a_peer_without_an_address(shared: Running) -> None:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(path_of(shared)))
-        client.sendall(b"no request\r\n\r\n")
-        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
-    eventually(lambda: [line for line in shared.logged() if "refused a malformed request from unix:" in line])

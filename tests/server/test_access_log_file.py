@@ -6,7 +6,7 @@ import logging
 import os
 import resource
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +16,12 @@ from service.server.log import AccessLogFile, access_log, checked_access_log
 from tests.program import eventually, exit_code, forked
 
 
-def _join(lines: Sequence[bytes]) -> bytes:
-    return b"".join(lines)
+@contextmanager
+def opened(name: Path | str, folder: Path) -> Iterator[AccessLogFile]:
+    """Open an access log, whose lock is in a folder."""
+    with access_log(str(name), folder / "lock", b"".join) as log:
+        assert log is not None
+        yield log
 
 
 @pytest.fixture
@@ -27,56 +31,38 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile]:
-    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock", _join) as opened:
-        assert opened is not None
-        yield opened
+    with checked_access_log(str(path)), opened(path, tmp_path) as log:
+        yield log
 
 
-def test_lines_are_written_soon_and_in_order(file: AccessLogFile, path: Path) -> None:
-    for number in range(100):
-        file.write(b"%d\n" % number)
-    eventually(lambda: path.read_text().split() == [str(number) for number in range(100)])
-
-
-def test_closing_writes_the_queued_lines(file: AccessLogFile, path: Path) -> None:
-    file.write(b"last\n")
-    file.close()
-    assert path.read_text() == "last\n"
-
-
-def test_an_existing_file_is_appended_to(tmp_path: Path, path: Path) -> None:
+def test_lines_are_appended_soon_and_in_order_and_the_queued_ones_at_the_end(tmp_path: Path, path: Path) -> None:
     path.write_text("before\n")
-    with access_log(str(path), tmp_path / "lock", b"".join) as file:
-        assert file is not None
-        file.write(b"after\n")
-    assert path.read_text() == "before\nafter\n"
+    with opened(path, tmp_path) as log:
+        for number in range(100):
+            log.write(b"%d\n" % number)
+        eventually(lambda: path.read_text().split() == ["before", *map(str, range(100))])
+        log.write(b"last\n")
+    assert path.read_text().endswith("99\nlast\n")
 
 
-def test_a_renamed_file_is_created_again(file: AccessLogFile, path: Path) -> None:
+def test_a_renamed_file_is_created_again_and_is_not_for_all_to_read(file: AccessLogFile, path: Path) -> None:
     file.write(b"one\n")
     eventually(lambda: path.read_text() == "one\n")
-    path.rename(path.with_suffix(".1"))
-    file.write(b"two\n")
-    eventually(lambda: path.exists() and path.read_text() == "two\n")
-    assert path.with_suffix(".1").read_text() == "one\n"
-
-
-def test_a_created_file_is_not_for_all_to_read(file: AccessLogFile, path: Path) -> None:
     mask = os.umask(0)
     try:
-        path.unlink()
-        file.write(b"line\n")
-        eventually(path.exists)
+        path.rename(path.with_suffix(".1"))
+        file.write(b"two\n")
+        eventually(lambda: path.exists() and path.read_text() == "two\n")
     finally:
         os.umask(mask)
+    assert path.with_suffix(".1").read_text() == "one\n"
     assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_lines_for_a_lost_folder_are_written_once_it_is_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder, moved = tmp_path / "logs", tmp_path / "moved"
     folder.mkdir()
-    with access_log(str(folder / "log"), tmp_path / "lock", b"".join) as file:
-        assert file is not None
+    with opened(folder / "log", tmp_path) as file:
         file.write(b"one\n")
         eventually(lambda: (folder / "log").exists() and (folder / "log").read_text() == "one\n")
         folder.rename(moved)
@@ -88,8 +74,7 @@ def test_lines_for_a_lost_folder_are_written_once_it_is_back(tmp_path: Path, cap
 
 
 def test_standard_output_gets_the_lines(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with checked_access_log("-"), access_log("-", tmp_path / "lock", b"".join) as file:
-        assert file is not None
+    with checked_access_log("-"), opened("-", tmp_path) as file:
         file.write(b"line\n")
     assert capfd.readouterr().out == "line\n"
 
@@ -109,8 +94,7 @@ def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
     tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.symlink_to("/dev/full")
-    with access_log(str(path), tmp_path / "lock", b"".join) as file, caplog.at_level(logging.ERROR):
-        assert file is not None
+    with opened(path, tmp_path) as file, caplog.at_level(logging.ERROR):
         file.write(b"one\n")
         eventually(lambda: caplog.messages)
         file.write(b"two\n")
@@ -169,8 +153,7 @@ def test_the_reader_of_a_pipe_sees_no_end_while_the_service_runs(tmp_path: Path)
     with checked_access_log(str(pipe)):
         with pytest.raises(BlockingIOError):  # a pipe at its end would return nothing
             os.read(reader, 1)
-        with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
-            assert file is not None
+        with opened(pipe, tmp_path) as file:
             file.write(b"line\n")
         assert os.read(reader, 100) == b"line\n"
         with pytest.raises(BlockingIOError):
@@ -181,8 +164,7 @@ def test_the_reader_of_a_pipe_sees_no_end_while_the_service_runs(tmp_path: Path)
 def test_lines_for_a_pipe_are_written_once_it_has_a_reader(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
-        assert file is not None
+    with opened(pipe, tmp_path) as file:
         file.write(b"line\n")
         eventually(lambda: caplog.messages)
         with pipe.open("rb", buffering=0) as reader:
@@ -195,8 +177,7 @@ def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dro
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with checked_access_log(str(pipe)), access_log(str(pipe), tmp_path / "lock", b"".join) as file:
-        assert file is not None
+    with checked_access_log(str(pipe)), opened(pipe, tmp_path) as file:
         queued = [file.write(b"x" * 299 + b"\n") for _ in range(100_000)]
         assert queued[0]
         assert not queued[-1]
@@ -212,8 +193,7 @@ def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dro
 @pytest.mark.process
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> None:
     def write(letter: str) -> None:
-        with access_log(str(path), tmp_path / "lock", b"".join) as log:
-            assert log is not None
+        with opened(path, tmp_path) as log:
             assert all(log.write((letter * 300 + "\n").encode()) for _ in range(3000))
 
     with ExitStack() as writers:

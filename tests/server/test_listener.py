@@ -11,14 +11,13 @@ import msgspec
 import pytest
 
 from service.server.listener import CannotListen, Listener, bind, remedy
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
 from tests.program import run, serving, start_error, started
+from tests.run.generations import bake_stores
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
+    return bake_stores(tmp_path, 1)
 
 
 @pytest.mark.process
@@ -71,22 +70,20 @@ def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_p
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_the_host_of_all_addresses_answers_both_families(data: Path, tmp_path: Path, workers: str) -> None:
-    options = ("--data", data, "--host", "::", "--no-auth", "--admin", "[::]:0", "--workers", workers)
-    with serving(*options, log=tmp_path / "log") as service:
+@pytest.mark.parametrize(
+    ("options", "hosts"),
+    [
+        (("--host", "::", "--admin", "[::]:0"), ("127.0.0.1", "[::1]")),
+        (("--host", "::", "--admin", "[::]:0", "--workers", "2"), ("127.0.0.1", "[::1]")),
+        (("--host", "127.0.0.1", "--host", "127.0.0.2"), ("127.0.0.1", "127.0.0.2")),
+    ],
+)
+def test_each_of_several_hosts_and_both_families_of_all_addresses_answer_at_the_same_port(
+    data: Path, tmp_path: Path, options: tuple[str, ...], hosts: tuple[str, str]
+) -> None:
+    with serving("--data", data, *options, "--no-auth", log=tmp_path / "log") as service:
         port = service.address.rpartition(":")[2]
-        for host in ("127.0.0.1", "[::1]"):
-            there = msgspec.structs.replace(service, address=f"http://{host}:{port}")
-            assert there.get("/stores").status == HTTPStatus.OK
-
-
-@pytest.mark.process
-def test_each_of_several_hosts_answers_at_the_same_port(data: Path, tmp_path: Path) -> None:
-    options = ("--data", data, "--host", "127.0.0.1", "--host", "127.0.0.2", "--no-auth")
-    with serving(*options, log=tmp_path / "log") as service:
-        port = service.address.rpartition(":")[2]
-        for host in ("127.0.0.1", "127.0.0.2"):
+        for host in hosts:
             there = msgspec.structs.replace(service, address=f"http://{host}:{port}")
             assert there.get("/stores").status == HTTPStatus.OK
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.baking.random_datasets import baked_file
-from tests.directory import store, write_directory
 from tests.program import SECONDS, eventually, serving
+from tests.run.generations import bake_stores
 
 pytestmark = pytest.mark.process
 
@@ -25,14 +24,11 @@ def maps_another(pid: int, before: str) -> bool:
 
 
 def test_an_open_connection_does_not_keep_earlier_data_mapped(tmp_path: Path) -> None:
-    first = write_directory(tmp_path / "first", [store("s1")])
-    second = write_directory(tmp_path / "second", [store("s1"), store("s2")])
-    served = baked_file(first, tmp_path / "stores.baked")
-    with serving("--data", served, "--no-auth", "--cache", tmp_path / "cache") as service:
+    with serving("--data", bake_stores(tmp_path, 1), "--no-auth", "--cache", tmp_path / "cache") as service:
         idle = http.client.HTTPConnection(service.address.removeprefix("http://"), timeout=SECONDS)
         idle.request("GET", "/stores")
         idle.getresponse().read()
         (before,) = mapped(service.process.pid)
-        baked_file(second, tmp_path / "beside.baked").replace(served)
+        bake_stores(tmp_path, 2)
         eventually(lambda: maps_another(service.process.pid, before))
         idle.close()

@@ -20,12 +20,17 @@ def received() -> Iterator[socket.socket]:
         yield bound
 
 
-def test_each_notification_is_a_datagram_at_a_path(tmp_path: Path, received: socket.socket) -> None:
+def test_each_notification_is_a_datagram_at_a_path_and_a_reload_has_the_monotonic_clock_in_microseconds(
+    tmp_path: Path, received: socket.socket
+) -> None:
     received.bind(str(tmp_path / "notify"))
-    manager = ServiceManager(str(tmp_path / "notify"))
-    manager.ready()
-    manager.stopping()
+    manager, before = ServiceManager(str(tmp_path / "notify")), time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    for notify in (manager.ready, manager.stopping, manager.reloading):
+        notify()
     assert [received.recv(100), received.recv(100)] == [b"READY=1", b"STOPPING=1"]
+    state, _, sent = received.recv(100).decode().partition("\nMONOTONIC_USEC=")
+    assert state == "RELOADING=1"
+    assert before <= int(sent) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
 
 def test_an_abstract_address_begins_with_an_at_sign(received: socket.socket) -> None:
@@ -34,28 +39,12 @@ def test_an_abstract_address_begins_with_an_at_sign(received: socket.socket) -> 
     assert received.recv(100) == b"READY=1"
 
 
-def test_a_reload_has_the_time_of_the_monotonic_clock_in_microseconds(received: socket.socket, tmp_path: Path) -> None:
-    received.bind(str(tmp_path / "notify"))
-    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
-    ServiceManager(str(tmp_path / "notify")).reloading()
-    state, _, sent = received.recv(100).decode().partition("\nMONOTONIC_USEC=")
-    assert state == "RELOADING=1"
-    assert before <= int(sent) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
-
-
-def test_a_socket_that_is_gone_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    ServiceManager(str(tmp_path / "gone")).ready()
-    assert caplog.messages == ["the service manager at NOTIFY_SOCKET was not notified: No such file or directory"]
-
-
-def test_without_a_service_manager_nothing_is_sent(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_socket_that_is_gone_is_a_warning_and_other_processes_inherit_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    service_manager().ready()
-    assert caplog.messages == []
-
-
-def test_other_processes_do_not_inherit_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", "@manager")
-    assert [service_manager(), service_manager()] == [ServiceManager("@manager"), ServiceManager()]
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
+    manager, of_another = service_manager(), service_manager()
+    assert (manager, of_another) == (ServiceManager(str(tmp_path / "gone")), ServiceManager())
+    manager.ready()
+    of_another.ready()
+    assert caplog.messages == ["the service manager at NOTIFY_SOCKET was not notified: No such file or directory"]
