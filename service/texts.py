@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
 
@@ -35,6 +37,15 @@ def status_line(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return f"{status}"
+
+
+def split_url(text: str, *schemes: str) -> SplitResult | None:
+    """Return the parts of a URL of one of some schemes, with a host; None for any other text."""
+    with suppress(ValueError):  # its message may quote a password
+        parts = urlsplit(text)
+        if parts.scheme in schemes and parts.hostname and parts.port != 0:
+            return parts
+    return None
 
 
 def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str:

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from math import ceil
 from time import monotonic
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from service.access.token_bucket import TOLERANCE, MemoryLimiter, Rate, RateDecision, decision
+from service.texts import split_url
 
 # Timeout of a decision, including connecting, TLS and the password.
 TIMEOUT_SECONDS: Final = 0.1
@@ -108,12 +108,8 @@ class RedisLimiter:
 
 def _check(url: str) -> None:
     """Raise `ValueError` if a text is not the URL of a Redis. The message does not quote it."""
-    try:
-        parts = urlsplit(url)
-        is_server = parts.scheme in ("redis", "rediss") and parts.hostname and parts.port != 0
-    except ValueError:
-        is_server = None
-    if not ((is_server and _DATABASE.fullmatch(parts.path)) or _SOCKET.match(url)):
+    server = split_url(url, "redis", "rediss")
+    if not ((server and _DATABASE.fullmatch(server.path)) or _SOCKET.match(url)):
         raise ValueError("it must be redis://host:6379/0, rediss://host:6379/0 or unix:///run/redis.sock")
 
 

@@ -1,14 +1,14 @@
 """`store-directory probe`: the health check of a container, which may have no other HTTP client."""
 
-from contextlib import closing, suppress
+from contextlib import closing
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import Final
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urljoin, urlunsplit
 
 import click
 
-from service.texts import printable
+from service.texts import printable, split_url
 
 _SECONDS: Final = 3
 _PROBES: Final = ("/health", "/ready")
@@ -16,11 +16,9 @@ _PROBES: Final = ("/health", "/ready")
 
 def _parse_url(_context: click.Context, _argument: click.Parameter, text: str) -> SplitResult:
     """Return the parts of a URL; raise a usage error if it cannot be the address of a service."""
-    with suppress(ValueError):
-        url = urlsplit(text)
-        if url.scheme == "http" and url.hostname and url.port != 0 and text.isascii() and text.isprintable():
-            return url
-    raise click.BadParameter(f"{text!r} is not http://HOST:PORT/PATH")
+    if not (url := split_url(text, "http")) or not text.isascii() or not text.isprintable():
+        raise click.BadParameter(f"{text!r} is not http://HOST:PORT/PATH")
+    return url
 
 
 @click.command()

@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
 from service import __version__
 from service.publishing.failures import PREFIXES, failures
+from service.texts import split_url
 
 SCHEMES: Final = ("s3", "gs", "az")
 _URL: Final = re.compile(
@@ -97,12 +97,8 @@ def _check_endpoints() -> None:
     """Raise ValueError for an endpoint that is no URL, which the client does not survive."""
     for name in _ENDPOINTS:
         endpoint = os.environ.get(name, "")
-        try:
-            parts = urlsplit(endpoint)
-            is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            is_valid = False
-        if endpoint and not (is_valid and endpoint.isascii() and endpoint.isprintable() and " " not in endpoint):
+        is_text = endpoint.isascii() and endpoint.isprintable() and " " not in endpoint
+        if endpoint and not (is_text and split_url(endpoint, "http", "https")):
             raise ValueError(f"{name} is not an http or https URL")
 
 

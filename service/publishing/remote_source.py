@@ -34,7 +34,7 @@ from service.reading.diagnostics import FileError
 from service.reading.files.container import file_signature, is_file
 from service.reading.files.file_names import MANIFEST, Listing, parse_manifest
 from service.settings import Settings
-from service.texts import printable
+from service.texts import printable, split_url
 
 # Pauses before further attempts, in seconds, each times a random part. After a longer outage the publisher fetches
 # again.
@@ -124,14 +124,9 @@ def _new_file(path: Path) -> FileIO:
 
 def _name(url: str) -> str:
     """Return a URL without user, query and fragment, which may contain secrets, such as a signature."""
-    try:
-        scheme, host, path, _, _ = parts = urlsplit(url)
-        is_valid = scheme in {"http", "https", *SCHEMES} and parts.hostname and parts.port != 0
-    except ValueError:  # the message may quote a password
-        is_valid = False
-    if not is_valid:
+    if not (parts := split_url(url, "http", "https", *SCHEMES)):
         raise ValueError("it is not an http or https URL")
-    return urlunsplit((scheme, host.rpartition("@")[2], path, "", ""))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 # The end of the name of the folder in which files wait to be compiled. The workspace removes what is left of it.

@@ -19,6 +19,7 @@ from tests.baking.random_datasets import baked_file, random_dataset
 from tests.declared_attributes import DECLARED
 from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, start_error, usage
+from tests.run.generations import flip
 
 BAKING_KIBIBYTES = 200 << 10  # of data, in one process
 
@@ -173,11 +174,7 @@ def test_a_usage_error_exits_with_2_and_a_message(arguments: tuple[str, ...], me
 
 
 def test_verify_rejects_a_damaged_file(baked: Path) -> None:
-    with baked.open("r+b") as file:
-        file.seek(-100, 2)
-        (byte,) = file.read(1)
-        file.seek(-100, 2)
-        file.write(bytes([byte ^ 1]))
+    flip(baked)
     message = failed(run_here("verify", baked))
     assert f"{baked}: " in message
     assert message.endswith(" is damaged; bake it again")

@@ -293,23 +293,20 @@ from = "stores"
 """
 
 
-def test_errors_of_the_mapping_and_of_the_data_are_reported_in_one_run(tmp_path: Path) -> None:
+def test_errors_of_the_mapping_and_of_the_data_are_reported_in_one_run_if_records_have_an_identifier(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "stores.csv").write_text(OWN_COLUMNS)
     (tmp_path / "mapping.toml").write_text(OF_COLUMNS)
-    errors = load(tmp_path).report.errors
+    loaded = load(tmp_path)
+    errors = loaded.report.errors
     assert [(each.code, each.file, each.line, each.field) for each in errors] == [
-        ("file", "mapping.toml", None, None),
-        ("file", "mapping.toml", None, None),
-        ("file", "mapping.toml", None, None),
+        *[("file", "mapping.toml", None, None)] * 3,
         ("date", "stores.csv", 2, "created_at"),
         ("missing", "stores.csv", 3, "city"),
     ]
     keys = ["stores.fields.country.constant", "stores.fields.place", "stores.attributes.since.kind"]
     assert [error.why.partition(":")[0] for error in errors[:3]] == keys
-    assert load(tmp_path).dataset is None
-
-
-def test_without_an_identifier_all_errors_of_the_mapping_are_reported_alone(tmp_path: Path) -> None:
-    (tmp_path / "stores.csv").write_text(OWN_COLUMNS)
+    assert loaded.dataset is None
     (tmp_path / "mapping.toml").write_text(OF_COLUMNS.replace('store_id = "Nr"', 'store_id = { constant = "" }'))
     assert [error.file for error in load(tmp_path).report.errors] == ["mapping.toml"] * 4

@@ -244,25 +244,24 @@ def test_serve_exits_with_1_and_a_message_if_the_key_file_is_missing_or_damaged(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", [["keys", "list"], ["keys", "revoke", "shop"], ["serve", "--port", "0"]])
-@pytest.mark.parametrize("folder", [".", "it's not there"])
-def test_for_a_missing_key_file_the_error_has_a_command_that_creates_it(
+@pytest.mark.parametrize(
+    ("folder", "command"),
+    [
+        *((".", each) for each in (["keys", "list"], ["keys", "revoke", "shop"], ["serve", "--port", "0"])),
+        *(("it's not there", each) for each in (["keys", "new", "--name", "shop"], ["serve", "--port", "0"])),
+    ],
+)
+def test_for_a_missing_key_file_or_folder_the_error_has_a_command_that_creates_it(
     tmp_path: Path, command: list[str], folder: str
 ) -> None:
     file = tmp_path / folder / "keys.json"
     ended = run_here(*command, "--key-file", file)
-    assert (ended.returncode, ended.stdout) == (1, "")
+    assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (1, "", [])
     found = re.fullmatch("Error: the key file (.*): No such file or directory; create one with `(.*)`\n", ended.stderr)
     assert found is not None, ended.stderr
     *before, new = found[2].split(" && ")
+    assert [shlex.split(each)[:4] for each in before] == [["mkdir", "-p", "-m", "700"]] * (folder != ".")
     for each in before:
         subprocess.run(shlex.split(each), check=True)
     assert run_here(*shlex.split(new.replace("NAME", "shop"))[1:]).returncode == 0
     assert [each["name"] for each in listed(file)] == ["shop"]
-
-
-def test_for_a_missing_folder_the_error_has_a_command_that_creates_it_and_nothing_is_created(tmp_path: Path) -> None:
-    ended = run_here("keys", "new", "--key-file", tmp_path / "none" / "keys.json", "--name", "shop")
-    assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (1, "", [])
-    assert "No such file or directory" in ended.stderr
-    assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr

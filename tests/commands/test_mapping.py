@@ -59,25 +59,20 @@ def test_the_encoding_is_declared_in_the_mapping(file: Path, tmp_path: Path) -> 
     assert run_here("check", file, "--mapping", tmp_path / "mapping.toml").returncode == 0
 
 
-def test_utf_16_is_among_what_was_assumed(file: Path) -> None:
+def test_utf_16_is_assumed_geojson_known_by_its_content_and_no_encoding_declared_for_what_has_none(
+    file: Path, tmp_path: Path
+) -> None:
     file.write_bytes((HEADER + ROWS).encode("utf-16"))
     text = proposal(file)
     assert "\n# Assumed about the file: UTF-16; semicolons.\n" in text
     assert "encoding" not in text
-
-
-def test_geojson_is_known_by_its_content(tmp_path: Path) -> None:
     shop = {"type": "Feature", "properties": {"Ort": "Ulm"}, "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}}
-    file = tmp_path / "export.json"
-    file.write_bytes(orjson.dumps({"type": "FeatureCollection", "features": [shop]}))
-    assert '\ncity = "Ort"\n' in proposal(file)
-    assert '\nlatitude = "geometry.latitude"\n' in proposal(file)
-
-
-def test_an_encoding_is_not_declared_for_formats_that_have_none(tmp_path: Path) -> None:
-    file = tmp_path / "shops.json"
-    file.write_bytes(orjson.dumps([store("s1")]))
-    assert "encoding" not in proposal(file, "--encoding", "windows-1252")
+    features = tmp_path / "export.json"
+    features.write_bytes(orjson.dumps({"type": "FeatureCollection", "features": [shop]}))
+    text = proposal(features, "--encoding", "windows-1252")
+    assert '\ncity = "Ort"\n' in text
+    assert '\nlatitude = "geometry.latitude"\n' in text
+    assert "encoding" not in text
 
 
 def test_a_folder_and_an_archive_are_read_for_their_stores(tmp_path: Path) -> None:

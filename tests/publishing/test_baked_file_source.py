@@ -17,7 +17,7 @@ from service.publishing.local_source import BakedFileSource, VerifiedFiles
 from service.publishing.source import Check, Fetched, Unavailable
 from service.reading.formats.file_format import FORMATS
 from tests.program import SECONDS
-from tests.run.generations import Generation, put
+from tests.run.generations import Generation, flip, put
 
 CHECK = Safeguards().check
 IN_PLACE = "in place"
@@ -133,11 +133,7 @@ def test_a_file_longer_than_its_header_says_is_rejected_before_it_is_copied(file
 def damage(file: Path) -> None:
     """Change a byte in place, and set back the time of modification."""
     status = file.stat()
-    with file.open("r+b") as stored:
-        stored.seek(-100, os.SEEK_END)
-        (byte,) = stored.read(1)
-        stored.seek(-100, os.SEEK_END)
-        stored.write(bytes([byte ^ 1]))
+    flip(file)
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from service.publishing.source import Unavailable
 from tests.killed import killable
 from tests.publishing.fake_transport import FakeTransport, alternating, failing
 from tests.publishing.fetching import URL, Fetcher
-from tests.run.generations import bake_stores
+from tests.run.generations import bake_stores, flip
 from tests.sampling.test_sample import small_disk
 
 pytestmark = pytest.mark.process
@@ -156,25 +157,15 @@ async def test_urls_with_different_queries_have_different_copies(
 # Damage
 
 
-def changed_byte(copy: Path) -> None:
-    content = bytearray(copy.read_bytes())
-    content[len(content) // 2] ^= 1
-    copy.write_bytes(content)
-
-
 def cut_short(copy: Path) -> None:
     os.truncate(copy, 100_000)
-
-
-def empty(copy: Path) -> None:
-    os.truncate(copy, 0)
 
 
 def renamed(copy: Path) -> None:
     copy.rename(copy.with_name(f"{copy.name.split('.')[0]}.xyz.baked"))
 
 
-@pytest.mark.parametrize("damage", [changed_byte, cut_short, empty, renamed])
+@pytest.mark.parametrize("damage", [flip, cut_short, partial(os.truncate, length=0), renamed])
 async def test_a_damaged_copy_is_discarded_with_one_log_line_and_the_origin_asked(
     remote: FakeTransport, tmp_path: Path, one: bytes, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -13,7 +13,6 @@ from service.baking.baked_file import load_baked
 from service.dataset import InvalidRecords, Rejected
 from service.publishing.remote_source import RemoteFolder
 from service.publishing.source import Unavailable
-from service.publishing.workspace import Publication, Workspace
 from service.settings import Settings
 from tests.publishing.fake_transport import FakeTransport, Response, chunked, claiming, cut, endless, failing, unframed
 from tests.publishing.fetching import Fetcher
@@ -247,11 +246,3 @@ async def test_a_file_without_end_leaves_room_on_the_disk(
     assert received <= 0.95 * 4096 * blocks
     assert asked(folder, STORES) == 1
     assert list(fetcher.to.parent.glob("*.download")) == []
-
-
-def test_what_a_killed_process_had_downloaded_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / "x.download"
-    left.mkdir()
-    (left / STORES).touch()
-    Workspace(tmp_path).tidy(Publication())
-    assert not left.exists()

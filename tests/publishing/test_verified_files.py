@@ -80,10 +80,14 @@ def test_a_file_in_memory_is_not_listed_if_the_system_says_so(
     assert VerifiedFiles(folder).has(add(folder, file)) is (kind in ("ext4", ""))
 
 
-def test_only_the_user_can_read_or_write_the_list(folder: Path, file: Path) -> None:
-    add(folder, file)
+def test_only_the_user_can_read_or_write_the_list_and_where_nothing_can_be_written_nothing_is_known(
+    folder: Path, file: Path
+) -> None:
+    assert VerifiedFiles(folder).has(listed := add(folder, file))
     assert folder.stat().st_mode & 0o777 == 0o700
     assert [each.stat().st_mode & 0o777 for each in folder.iterdir()] == [0o600]
+    assert add(file / "verified", file) == listed
+    assert not VerifiedFiles(file / "verified").has(listed)
 
 
 def test_a_list_that_is_of_another_user_is_ignored(folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +138,3 @@ def test_the_list_is_bounded_and_the_oldest_leave_it(folder: Path, file: Path, m
     first = signature(file)
     listed = [add(folder, file, msgspec.structs.replace(first, inode=number)) for number in range(5)]
     assert [VerifiedFiles(folder).has(each) for each in listed] == [False, False, True, True, True]
-
-
-def test_where_nothing_can_be_written_nothing_is_known(tmp_path: Path, file: Path) -> None:
-    (tmp_path / "cache").write_bytes(b"no folder")
-    listed = add(tmp_path / "cache" / "verified", file)
-    assert not VerifiedFiles(tmp_path / "cache" / "verified").has(listed)

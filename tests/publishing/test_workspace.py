@@ -45,11 +45,11 @@ def test_a_run_has_a_private_folder_with_its_publication_and_removes_it(tmp_path
 
 
 @pytest.mark.process
-def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
-    with ExitStack() as runs:
-        one, other = (runs.enter_context(workspace(tmp_path)) for _ in range(2))
-        assert one.lead()
-        assert other.lead()
+def test_runs_in_one_cache_do_not_disturb_each_other_and_each_has_one_leader(tmp_path: Path) -> None:
+    with workspace(tmp_path) as one, workspace(tmp_path) as other:
+        assert all(work.lead() for work in (one, other, one))
+        with forked(lambda: os._exit(not type(one)(one.folder).lead())) as child:
+            assert exit_code(child) == 1
         one.publish(Publication(generation=1))
         assert other.publication() == Publication()
         with another_run(tmp_path) as (_, folder):
@@ -96,17 +96,6 @@ def test_runs_that_start_concurrently_have_a_folder_each(tmp_path: Path) -> None
 
 
 @pytest.mark.process
-def test_a_run_has_one_leader_until_it_ends(tmp_path: Path) -> None:
-    with workspace(tmp_path) as work:
-        assert work.lead()
-        assert work.lead()
-        child = os.fork()
-        if not child:
-            os._exit(not type(work)(work.folder).lead())
-        assert exit_code(child) == 1
-
-
-@pytest.mark.process
 def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time_and_remains_so(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         work.slots.claim().set_generation(1)
@@ -122,11 +111,13 @@ def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time_and_remai
         assert type(work)(work.folder).is_complete(2)
 
 
-def test_tidying_removes_all_data_except_the_published_file(tmp_path: Path) -> None:
+def test_tidying_removes_all_data_and_downloads_except_the_published_file(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         publication = Publication(generation=2, file=work.new_file().name)
         for name in (publication.file, work.new_file().name, f".{publication.file}.0.part"):
             (work.folder / name).touch()
+        (work.folder / "x.download").mkdir()
+        (work.folder / "x.download" / "stores.csv").touch()
         work.publish(publication)
         work.tidy(publication)
         assert {each.name for each in work.folder.iterdir()} == {publication.file, "publication.json"}

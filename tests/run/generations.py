@@ -1,5 +1,6 @@
 """Data sets that identify their generation: each record has its name, and their numbers depend on it."""
 
+import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -85,6 +86,15 @@ def put(content: bytes, file: Path) -> None:
     temporary = file.with_name(f".{file.name}.new")
     temporary.write_bytes(content)
     temporary.replace(file)
+
+
+def flip(file: Path) -> None:
+    """Change a byte of a file in place."""
+    with file.open("r+b") as stored:
+        stored.seek(-100, os.SEEK_END)
+        (byte,) = stored.read(1)
+        stored.seek(-100, os.SEEK_END)
+        stored.write(bytes([byte ^ 1]))
 
 
 def swap_link(link: Path, to: Path) -> None:

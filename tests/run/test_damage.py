@@ -10,7 +10,7 @@ import pytest
 from service.baking.layout import map_file, write_file
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
-from tests.run.generations import Generation
+from tests.run.generations import Generation, flip
 from tests.run.load_clients import all_see, running_clients, two_clients
 
 pytestmark = pytest.mark.ci
@@ -20,14 +20,6 @@ Damage = Callable[[Path], object]
 
 def cut(file: Path, kept: float) -> None:
     os.truncate(file, int(file.stat().st_size * kept))
-
-
-def flip(file: Path) -> None:
-    with file.open("r+b") as stored:
-        stored.seek(-100, os.SEEK_END)
-        (byte,) = stored.read(1)
-        stored.seek(-100, os.SEEK_END)
-        stored.write(bytes([byte ^ 1]))
 
 
 def replace(file: Path, make: Callable[[Path], object]) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from tests.program import Running, eventually
 from tests.run.conftest import Serve
-from tests.run.generations import Generation
+from tests.run.generations import Generation, flip
 from tests.run.load_clients import all_see, clients_of_all_workers, running_clients
-from tests.run.test_damage import flip, replace
+from tests.run.test_damage import replace
 from tests.run.test_workers import generations, kill_worker
 
 pytestmark = pytest.mark.process

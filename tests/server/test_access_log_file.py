@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import logging
 import os
 import resource
 from collections.abc import Iterator, Sequence
@@ -90,19 +89,6 @@ def test_a_closed_standard_output_is_an_error_at_once() -> None:
         os.close(kept)
 
 
-def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
-    tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path.symlink_to("/dev/full")
-    with opened(path, tmp_path) as file, caplog.at_level(logging.ERROR):
-        file.write(b"one\n")
-        eventually(lambda: caplog.messages)
-        file.write(b"two\n")
-        path.unlink()
-        eventually(lambda: path.exists() and path.read_text() == "one\ntwo\n")
-    assert caplog.messages == ["the access log cannot be written: No space left on device"]
-
-
 def test_an_error_that_lasts_is_logged_once(tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture) -> None:
     attempts = 0
 
@@ -139,11 +125,18 @@ def test_a_write_that_fails_midway_is_undone_and_retried(
     assert (lines.count(ours), lines.count(theirs)) == (1000, 1)
 
 
-def test_a_pipe_without_a_reader_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_an_error_at_once_and_lines_for_it_are_written_once_it_has_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="no process reads"), checked_access_log(str(pipe)):
         pass
+    with opened(pipe, tmp_path) as file:
+        file.write(b"line\n")
+        eventually(lambda: caplog.messages)
+        with pipe.open("rb", buffering=0) as reader:
+            assert reader.read(100) == b"line\n"
 
 
 def test_the_reader_of_a_pipe_sees_no_end_while_the_service_runs(tmp_path: Path) -> None:
@@ -159,16 +152,6 @@ def test_the_reader_of_a_pipe_sees_no_end_while_the_service_runs(tmp_path: Path)
         with pytest.raises(BlockingIOError):
             os.read(reader, 1)
     os.close(reader)
-
-
-def test_lines_for_a_pipe_are_written_once_it_has_a_reader(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with opened(pipe, tmp_path) as file:
-        file.write(b"line\n")
-        eventually(lambda: caplog.messages)
-        with pipe.open("rb", buffering=0) as reader:
-            assert reader.read(100) == b"line\n"
 
 
 def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dropped(
