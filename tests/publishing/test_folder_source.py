@@ -111,19 +111,6 @@ async def test_a_cancelled_fetch_ends_the_compiler(folder: Path, to: Path) -> No
     assert not await asyncio.to_thread(to.exists)
 
 
-async def test_files_with_a_manifest_that_change_while_compiling_are_compiled_in_their_new_state(
-    folder: Path, to: Path
-) -> None:
-    fetching = asyncio.create_task(fetch(folder, to))
-    await compiler()
-    for name, content in Generation(2).files().items():
-        await asyncio.to_thread(put, content, folder / name)
-    fetched = await fetching
-    assert fetched is not None
-    dataset = load_baked(to)
-    assert len(dataset.stores) == Generation(2).stores
-
-
 async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(folder: Path, to: Path) -> None:
     stores, companies, manifest = (Generation(2).files()[name] for name in ORDER)
     fetching = asyncio.create_task(fetch(folder, to))

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from service.background import silent
 from service.dataset import Rejected, Safeguards
 from service.publishing.cache_folder import LastGoodCopy
+from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.source import Unavailable
 from tests.killed import killable
 from tests.publishing.fake_transport import FakeTransport, alternating, failing
@@ -69,10 +71,12 @@ async def test_the_first_fetch_of_a_process_that_knows_nothing_returns_the_copy_
     assert remote.asked[3:] == ['"none"']
 
 
-async def test_data_that_fails_the_check_does_not_replace_the_copy(
+async def test_data_that_fails_the_check_or_cannot_be_written_does_not_replace_the_copy(
     remote: FakeTransport, tmp_path: Path, one: bytes, few: bytes
 ) -> None:
-    await warm(remote, tmp_path)
+    fetcher = await warm(remote, tmp_path)
+    fetcher.to = tmp_path / "nowhere" / "file"
+    assert await fetcher.unavailable() == "No such file or directory"
     remote.hold(few, '"few"')
     with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
         await demanding(remote, tmp_path).fetch('"one"')
@@ -180,44 +184,27 @@ async def test_a_damaged_copy_is_discarded_with_one_log_line_and_the_origin_aske
     assert remote.asked == []
 
 
-async def test_a_copy_that_could_not_be_saved_is_saved_when_the_origin_confirms_it(
-    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
+# Write errors
+
+
+async def test_a_copy_that_cannot_be_saved_is_logged_once_and_saved_when_the_origin_confirms_it(
+    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     fetcher = Fetcher(remote, tmp_path)
     fetcher.cache.write_bytes(b"no folder")
-    await fetcher.fetch()
+    caplog.clear()
+    for content, tag in ((other, '"other"'), (one, '"one"')):
+        remote.hold(content, tag)
+        assert await fetcher.fetched('"none"') == (tag, content)
+    assert caplog.messages == [f"{URL}: the last good copy cannot be saved: File exists"]
     fetcher.cache.unlink()
     fetcher.to = tmp_path / "next"
     remote.hold(other, '"other"')
-    assert await fetcher.fetch('"other"') is None  # a file that was rejected, say: it is not what was fetched
+    assert await fetcher.fetch('"other"') is None  # a file that was rejected, say: it is not what was fetched last
     assert not fetcher.cache.exists()
     remote.hold(one, '"one"')
     assert await fetcher.fetch('"one"') is None
     assert (copy_of(fetcher.cache).read_bytes(), fingerprint_of(copy_of(fetcher.cache))) == (one, '"one"')
-
-
-async def test_a_target_that_cannot_be_written_keeps_the_copy(
-    remote: FakeTransport, tmp_path: Path, one: bytes
-) -> None:
-    fetcher = await warm(remote, tmp_path)
-    fetcher.to = tmp_path / "nowhere" / "file"
-    assert await fetcher.unavailable() == "No such file or directory"
-    assert await Fetcher(remote, tmp_path).fetched() == ('"one"', one)
-    assert len(remote.asked) == 0
-
-
-# Write errors
-
-
-async def test_a_cache_that_cannot_be_written_is_logged_once_and_otherwise_ignored(
-    remote: FakeTransport, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
-) -> None:
-    remote.usual = alternating(*editions)
-    (tmp_path / "cache").write_bytes(b"no folder")
-    fetcher = Fetcher(remote, tmp_path)
-    caplog.clear()
-    assert [await fetcher.fetched('"none"') for _ in range(2)] == [('"0"', editions[0]), ('"1"', editions[1])]
-    assert caplog.messages == [f"{URL}: the last good copy cannot be saved: File exists"]
 
 
 async def test_a_cache_that_cannot_be_read_is_logged_and_the_origin_asked(
@@ -307,13 +294,22 @@ async def test_processes_that_renew_one_copy_concurrently_leave_a_valid_one(
     assert (remote.asked, caplog.messages) == ([], [])
 
 
+def fetch_twice(cache: str, *editions: str) -> None:
+    """Fetch each of two editions, as two runs of the service; see `tests.killed`."""
+    to, remote = Path(cache).with_name("to-be-killed.baked"), FakeTransport(b"")
+    remote.usual = alternating(*(Path(edition).read_bytes() for edition in editions))
+    for _ in range(2):
+        source = RemoteBakedFile(URL, Path(cache), remote)
+        asyncio.run(source.fetch(to, known="none", check=Safeguards().check, progress=silent))
+
+
 async def test_a_process_killed_at_any_step_leaves_a_valid_copy_or_none(
     tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     cache, fetched, found = tmp_path / "cache", tmp_path / "fetched", []
     for name, content in zip("01", editions, strict=True):
         (tmp_path / name).write_bytes(content)
-    with killable("tests.publishing.killed:fetch_twice", cache, tmp_path / "0", tmp_path / "1") as run:
+    with killable("tests.publishing.test_last_good_copy:fetch_twice", cache, tmp_path / "0", tmp_path / "1") as run:
         for step in count(1):
             killed = await asyncio.to_thread(run, step)
             entry = LastGoodCopy(cache, URL, name=URL).load(fetched)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Running, compilers, eventually, has_ended, kill, serving, started
+from tests.program import Running, compilers, eventually, has_ended, serving, started
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import clients_of_all_workers
@@ -151,25 +151,19 @@ def test_sighup_reloads_the_data_and_replaces_no_worker(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_sighup_during_the_start_does_not_end_the_service(file: Path, cache: Path, workers: str) -> None:
-    with started("--data", file, "--cache", cache, "--workers", workers) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline().startswith("Listening on ")
-            process.send_signal(signal.SIGHUP)
-            assert process.stdout.readline().startswith("Ready: ")
-        finally:
-            kill(process)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_sigterm_ends_the_service_with_0_and_leaves_nothing(
-    serve: Serve, file: Path, cache: Path, workers: int
+def test_sighup_during_the_start_does_not_end_the_service_but_sigterm_with_0_and_it_leaves_nothing(
+    file: Path, cache: Path, tmp_path: Path, workers: str
 ) -> None:
-    service = serve(file, "--workers", str(workers))
-    processes = service.workers()
-    assert [path.name[:4] for path in (cache / "runs").iterdir()] == ["run-"]
-    assert service.end() == 0
+    log = tmp_path / "log"
+    with started("--data", file, "--cache", cache, "--no-auth", "--workers", workers, log=log) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Listening on ")
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout.readline().startswith("Ready: ")
+        service = Running(process, "", "", log)
+        processes = service.workers()
+        assert [path.name[:4] for path in (cache / "runs").iterdir()] == ["run-"]
+        assert service.end() == 0
     assert list((cache / "runs").iterdir()) == []
     assert all(map(has_ended, processes))
     assert [line for line in service.logged() if "Traceback" in line or "ERROR" in line] == []
