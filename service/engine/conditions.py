@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import reduce
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from service.engine.columns.column import Column, Rows, SortedStrings, expand
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import Bitmap, pack
-from service.engine.geography.areas import box_area, circle_area
+from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.table import Table
+from service.engine.text_index import TermMatch
 from service.model.intervals import FIRST_KEY, LAST_KEY, Interval
 from service.model.kinds import FLAG
 from service.model.query import Criteria
@@ -24,23 +25,6 @@ _FEW: Final = 8
 _FINDING: Final = 1000
 _AT_ONCE: Final = 1 << 16  # codes looked up: NumPy copies them to wider ones
 _IS_OPEN, _TRUE = "is_open", FLAG.normalize("true")
-
-
-class Condition(Protocol):
-    """A condition on rows."""
-
-    @property
-    def count(self) -> int:
-        """The number of matching rows, or somewhat more."""
-
-    def rows(self) -> Rows:
-        """Return the matching rows, ascending."""
-
-    def matches(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each of some rows whether it matches."""
-
-    def bitmap(self) -> Bitmap:
-        """Return the bitmap of the matching rows."""
 
 
 class Predicate(msgspec.Struct, frozen=True, eq=False):
@@ -97,6 +81,10 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         accepted[self.codes] = True
         parts = [accepted.take(codes[begin : begin + _AT_ONCE]) for begin in range(0, len(codes) or 1, _AT_ONCE)]
         return np.concatenate(parts)
+
+
+# All have a `count`, that of the matching rows or somewhat more, and the same methods.
+Condition: TypeAlias = Predicate | TermMatch | Area
 
 
 def common_rows(table: Table, criteria: Criteria, order: str) -> Bitmap | None:

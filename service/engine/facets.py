@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from operator import attrgetter
 from sys import getsizeof
 from typing import Final, TypeAlias
 
@@ -13,7 +14,7 @@ from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import RowBitmap, UnsortedRows, bit_positions
-from service.engine.row_json import decode_rows, members
+from service.engine.row_json import decode_rows
 from service.engine.select import matching, select
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
@@ -24,8 +25,6 @@ from service.model.query import ALL_ROWS, Criteria
 _Numbers: TypeAlias = NDArray[np.integer]
 # If more than this part of the rows match, those that do not are counted instead.
 _MOST: Final = 0.6
-# The parts of all values whose largest counts are compared.
-_PARTS: Final = 1024
 # The spellings of all values of a field are kept if they are at most as many.
 _FEW_VALUES: Final = 1024
 # To read a spelling takes as long as to look at so many rows, and to read a text of a list.
@@ -143,7 +142,7 @@ def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
 
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
     """Yield a member of rows as JSON."""
-    return map(bytes, members(decode_rows(table.json(rows), (name,)), name)) if len(rows) else iter(())
+    return map(bytes, map(attrgetter(name), decode_rows(table.json(rows), (name,)))) if len(rows) else iter(())
 
 
 def _spelled(value: bytes) -> object:
@@ -168,7 +167,7 @@ def _by_key(value: bytes) -> dict[str, str]:
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
     """Return the positions of the largest counts but 0, descending, ties by position."""
-    positions = (counts >= (_least(counts) if len(counts) >= 2 * _PARTS else 1)).nonzero()[0]
+    positions = counts.nonzero()[0]
     if len(positions) > MAX_FACET_VALUES:
         candidates = counts[positions]
         least = -np.partition(-candidates, MAX_FACET_VALUES - 1)[MAX_FACET_VALUES - 1]
@@ -176,10 +175,3 @@ def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
         ties = (candidates == least).nonzero()[0][: MAX_FACET_VALUES - len(more)]
         positions = positions[np.concatenate((more, ties))]
     return positions[(-counts[positions]).argsort(kind="stable")]
-
-
-def _least(counts: _Numbers) -> int:
-    """Return a count that all of the largest reach, but 0: as many parts of all counts have one that is as large."""
-    size = len(counts) // _PARTS
-    largest = counts[: size * _PARTS].reshape(_PARTS, size).max(axis=1)
-    return max(int(np.partition(largest, -MAX_FACET_VALUES)[-MAX_FACET_VALUES]), 1)

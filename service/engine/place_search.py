@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UnsetType
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Rows, merge
+from service.engine.columns.column import Rows, union
 from service.engine.columns.row_budget import spend
 from service.engine.geography.locations import squared_chords
 from service.engine.geography.means import mean_vectors, rounded_degrees
@@ -52,7 +52,7 @@ class _Countries:
         self._countries, self._accepted = places.countries, None
         if filters:
             spend(_FINDING * len(filters[0].keys))
-            found = [places.country_keys.find(str(key).encode("utf-8", "surrogatepass")) for key in filters[0].keys]
+            found = map(places.country_keys.find, map(str, filters[0].keys))
             self._accepted = np.zeros(len(places.country_keys) + 1, np.bool_)
             self._accepted[[code for code in found if code is not None]] = True
 
@@ -88,9 +88,7 @@ class _Match:
 
     def rows(self) -> Rows:
         """Return the matching places, ascending."""
-        rows = merge([self.in_name.rows(), self._in_others.rows()])
-        distinct: Rows = rows[np.append(rows[:1] >= 0, rows[1:] != rows[:-1])]
-        return distinct
+        return union([self.in_name.rows(), self._in_others.rows()])
 
     def matches(self, numbers: Rows) -> NDArray[np.bool_]:
         """Return for each of some places whether it matches."""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Rows, SortedStrings, StringArray, merge
+from service.engine.columns.column import Rows, SortedStrings, StringArray, union
 from service.engine.geography.grid import Floats
 from service.engine.geography.locations import DIMENSIONS
 from service.engine.geography.means import rounded_degrees
@@ -18,7 +18,6 @@ from service.model.places import CITY, POSTAL_CODE, Place
 from service.model.words import spoken
 
 CACHE_BYTES: Final = 1 << 20  # of each index of words, in a process that serves
-_AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 
 
 class Address(msgspec.Struct, frozen=True, gc=False):
@@ -47,14 +46,13 @@ class PlaceIndex(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, key: str) -> Rows:
         """Return the places with a key."""
-        code = self.keys.find(key.encode())
+        code = self.keys.find(key)
         return self.numbers[:0] if code is None else self.numbers[self.starts[code] : self.starts[code + 1]]
 
     def beginning(self, text: str) -> Rows:
         """Return the places whose keys begin with a text, by key."""
-        encoded = text.encode()
-        first, stop = self.keys.bisect(encoded), self.keys.bisect(encoded + _AFTER_TEXT)
-        return self.numbers[self.starts[first] : self.starts[stop]]
+        keys = self.keys.beginning(text)
+        return self.numbers[self.starts[keys.start] : self.starts[keys.stop]]
 
 
 class Places(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -101,7 +99,7 @@ class Places(msgspec.Struct, frozen=True, eq=False, dict=True):
         name, codes = " ".join(words), self.codes.find("".join(words))
         spelled = [self.address(number, stores).postal_code or "" for number in codes.tolist()]
         same = [each == name for each in spoken(spelled)]
-        return merge([self.spoken.find(name), codes[np.array(same, np.bool_)]])
+        return union([self.spoken.find(name), codes[np.array(same, np.bool_)]])
 
     def places(self, numbers: Rows, stores: Table) -> list[Place]:
         """Return places, given the table of stores."""

@@ -1,6 +1,6 @@
 """Rows as JSON: with their distance, or some members only, if the query says so."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -54,11 +54,6 @@ def _some_members(record: dict[str, Raw], names: tuple[str, ...]) -> dict[str, o
         if DISTANCE in chosen:
             chosen[DISTANCE] = chosen.pop(DISTANCE)
     return chosen
-
-
-def members(records: Iterable[Any], name: str) -> Iterator[bytes]:
-    """Yield a member of decoded rows, or an attribute, as JSON."""
-    return map(attrgetter(name), records)
 
 
 def decode_rows(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:

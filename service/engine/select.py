@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from service.engine.columns.column import Rows
+from service.engine.columns.column import Rows, sort_rows
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
     ManyRows,
@@ -29,8 +29,6 @@ from service.model.records import DISTANCE
 
 _MANY_ROWS: Final = 1000
 _SORTED: Final = 2000  # sorting as many rows takes as long as finding those of a page
-_ROW_BITS: Final = 32
-_ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
@@ -175,16 +173,9 @@ def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selec
     column = table.columns[sort_by]
     if isinstance(matches, RowBitmap):
         return ScannedRows(matches, column.order, column.non_null_count)
-    rows, codes = matches.rows, column.codes.take(matches.rows)
-    if len(rows) < _MANY_ROWS:
-        order = codes.argsort(kind="stable")
-        rows, codes = rows.take(order), codes.take(order)
-    else:  # sorting one integer of both is ten times as fast
-        spend(len(rows))
-        both = codes.astype(np.int64) << _ROW_BITS | rows
-        both.sort()
-        rows, codes = (both & _ROW_MASK).astype(np.int32), (both >> _ROW_BITS).astype(codes.dtype)
-    return RowList(rows, int(codes.searchsorted(codes.dtype.type(column.null_code))))
+    spend(len(matches.rows))
+    codes, rows = sort_rows(column.codes.take(matches.rows), matches.rows)
+    return RowList(rows, int(codes.searchsorted(np.uint64(column.null_code))))
 
 
 # What is made in one step: of most rows that is a millisecond, in any format.

@@ -14,7 +14,6 @@ from service.engine.columns.row_budget import spend
 _FEW: Final = 24  # names compared one by one, which takes as long as to look a dozen up
 # To look a name up takes as long as to look at so many rows.
 _FINDING: Final = 200
-_AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 
 
 def one_edit_away(text: str, names: SortedStrings, backwards: SortedStrings) -> set[str]:
@@ -39,40 +38,37 @@ def _changed(text: str, names: SortedStrings, start: int) -> Iterator[str]:
     """Yield the names that are one edit away after their first `start` characters, which are those of the text."""
     for at in range(start, len(text) + 1):
         head, tail = text[:at], text[at:]
-        first, stop = _range(names, head)
-        if stop - first <= _FEW:
-            spend(_FINDING * (stop - first) // 2)
-            yield from (
-                name for name in (names[each].decode() for each in range(first, stop)) if is_one_edit(text, name)
-            )
+        having = _beginning(names, head)
+        if len(having) <= _FEW:
+            spend(_FINDING * len(having) // 2)
+            yield from (name for name in (names[each].decode() for each in having) if is_one_edit(text, name))
             return
         changed = {head + tail[1:], _swapped(text, at)} if tail else set[str]()
-        for character in _following(names, len(head), first, stop):
+        for character in _following(names, len(head), having):
             changed |= {head + character + tail, head + character + tail[1:]}
         yield from (name for name in changed if name != text and _has(names, name))
 
 
-def _following(names: SortedStrings, length: int, first: int, stop: int) -> Iterator[str]:
+def _following(names: SortedStrings, length: int, having: range) -> Iterator[str]:
     """Yield the different characters that follow the first `length` ones, which are the same, in a range of names."""
-    while first < stop:
+    first = having.start
+    while first < having.stop:
         name = names[first].decode()
         if len(name) == length:
             first += 1
         else:
             yield name[length]
-            _, first = _range(names, name[: length + 1])
+            first = _beginning(names, name[: length + 1]).stop
 
 
-def _range(names: SortedStrings, beginning: str) -> tuple[int, int]:
-    """Return where the names with a beginning start and stop."""
+def _beginning(names: SortedStrings, text: str) -> range:
     spend(_FINDING)
-    encoded = beginning.encode()
-    return names.bisect(encoded), names.bisect(encoded + _AFTER_TEXT)
+    return names.beginning(text)
 
 
 def _has(names: SortedStrings, name: str) -> bool:
     spend(_FINDING)
-    return names.find(name.encode()) is not None
+    return names.find(name) is not None
 
 
 def _swapped(text: str, at: int) -> str:

@@ -159,7 +159,7 @@ class Table:
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier as JSON, or None."""
         column, keys = self.columns[self.key], self.columns[self.key].values
-        code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
+        code = None if keys is None else keys.find(key)
         return None if code is None else self.rows.view(column.order[column.starts[code]], without=len(ROW_END))
 
     @cached_property

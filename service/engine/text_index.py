@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.bounded_cache import BoundedCache
-from service.engine.columns.column import KEY_END, NULL_KEY, Column, Rows, StringArray, expand, narrow
+from service.engine.columns.column import KEY_END, NULL_KEY, Column, Rows, StringArray, expand, narrow, union
 from service.engine.columns.ranking import Codes, keep, rank, rank_few, spooled
 from service.engine.columns.row_budget import spend
 from service.engine.columns.selection import (
@@ -28,7 +28,6 @@ _CACHE_BYTES: Final = 15 << 20
 _PACKED_PART: Final = 32
 # Looking rows up in more bitmaps takes longer than to combine these.
 _FEW: Final = 4
-_AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 
 
 class DenseWords(msgspec.Struct, frozen=True, eq=False):
@@ -69,32 +68,19 @@ class TextIndex:
         self.words, self.starts, self.postings, self.dense, self.length = words, starts, postings, dense, length
         self.least_dense = least_dense(length)
         self.dense_bitmaps = dense.bitmaps.reshape(-1, word_count(length))
-        self._bitmaps = BoundedCache[Term, Bitmap](cache_bytes)
+        self.bitmaps = BoundedCache[Term, Bitmap](cache_bytes)
 
     def match(self, term: Term) -> "TermMatch":
         """Return what matches a term."""
-        word = term.word.encode()
-        first = self.words.bisect(word)
         if term.is_prefix:
-            stop = self.words.bisect(word + _AFTER_TEXT)
+            words = self.words.beginning(term.word)
         else:
-            stop = first + (first < len(self.words) and self.words[first] == word)
-        postings = self.postings[self.starts[first] : self.starts[stop]]
-        begin, end = self.dense.numbers.searchsorted((first, stop)).tolist()
+            word = self.words.find(term.word)
+            words = range(0) if word is None else range(word, word + 1)
+        postings = self.postings[self.starts[words.start] : self.starts[words.stop]]
+        begin, end = self.dense.numbers.searchsorted((words.start, words.stop)).tolist()
         count = len(postings) + int(self.dense.counts[begin:end].sum()) if begin < end else len(postings)
-        return TermMatch(self, term, postings, self.dense_bitmaps[begin:end], stop - first, count)
-
-    def bitmap(self, match: "TermMatch") -> Bitmap:
-        """Return the bitmap of the rows that match a term. Recent ones are cached, but for those in the index."""
-        if match.word_count == len(match.dense) == 1:
-            bitmap: Bitmap = match.dense[0]
-            return bitmap
-        cached = self._bitmaps.get(match.term)
-        if cached is None:
-            spend(len(match.postings) + (1 + len(match.dense)) * self.length // _PACKED_PART)
-            cached = reduce(np.bitwise_or, match.dense, pack(match.mask_of_postings()))
-            self._bitmaps.put(match.term, cached, cached.nbytes)
-        return cached
+        return TermMatch(self, term, postings, self.dense_bitmaps[begin:end], len(words), count)
 
 
 class TermMatch(msgspec.Struct, frozen=True, eq=False):
@@ -119,11 +105,7 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
             return bit_positions(self.bitmap()).astype(np.int32)
         if self.word_count <= 1:
             return self.postings
-        rows = self.postings.copy()
-        rows.sort()  # several times as fast as np.unique
-        distinct = np.ones(len(rows), np.bool_)
-        np.not_equal(rows[1:], rows[:-1], out=distinct[1:])
-        return rows[distinct]
+        return union([self.postings])
 
     def matches(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of some rows whether it matches."""
@@ -135,15 +117,19 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
             found.append(_are_in(rows, self.postings if self.word_count == 1 else np.sort(self.postings)))
         return reduce(np.logical_or, found) if found else np.zeros(len(rows), np.bool_)
 
-    def mask_of_postings(self) -> NDArray[np.bool_]:
-        """Return for each row whether it has one of the words that are not dense."""
-        mask = np.zeros(self.index.length, np.bool_)
-        mask[self.postings.astype(np.intp)] = True  # which NumPy would convert to more slowly
-        return mask
-
     def bitmap(self) -> Bitmap:
-        """Return the bitmap of the matching rows."""
-        return self.index.bitmap(self)
+        """Return the bitmap of the matching rows. Recent ones are cached, but for those in the index."""
+        if self.word_count == len(self.dense) == 1:
+            bitmap: Bitmap = self.dense[0]
+            return bitmap
+        length, cached = self.index.length, self.index.bitmaps.get(self.term)
+        if cached is None:
+            spend(len(self.postings) + (1 + len(self.dense)) * length // _PACKED_PART)
+            mask = np.zeros(length, np.bool_)
+            mask[self.postings.astype(np.intp)] = True  # which NumPy would convert to more slowly
+            cached = reduce(np.bitwise_or, self.dense, pack(mask))
+            self.index.bitmaps.put(self.term, cached, cached.nbytes)
+        return cached
 
 
 def _are_in(rows: Rows, others: Rows) -> NDArray[np.bool_]:
@@ -205,20 +191,20 @@ class TextIndexBuilder:
         """Return the index of a table with this many rows; the builder cannot be used afterwards."""
         every, distinct = rank(self._split, self._spools)
         lengths = np.concatenate(self._lengths)
-        chunks = _Chunks(every, lengths, lengths.cumsum() - lengths)
+        starts = lengths.cumsum() - lengths
         totals = np.bincount(every, np.concatenate(self._rows).repeat(lengths), len(distinct)).astype(np.int64)
         counts, postings = np.zeros(len(distinct) + 1, np.int64), self._spools.new()
         for first, stop in _ranges(totals, self._spools.share):
             pairs, end = np.empty(totals[first:stop].sum(), np.int64), 0
-            for column, codes, ranks in self._words(chunks):
+            for column, codes, ranks in self._words(every, starts, lengths):
                 chosen = slice(None) if stop - first == len(distinct) else (ranks >= first) & (ranks < stop)
                 found = _pairs(column, codes[chosen], ranks[chosen])
                 end += len(found)
                 pairs[end - len(found) : end] = found
             pairs.sort()
             for found, rows in _distinct(pairs):
-                starts = np.diff(found, prepend=-1).nonzero()[0]
-                counts[found[starts] + 1] += np.diff(starts, append=len(found))
+                firsts = np.diff(found, prepend=-1).nonzero()[0]
+                counts[found[firsts] + 1] += np.diff(firsts, append=len(found))
                 postings.append(rows.data)
         return self._index(distinct, counts, spooled(postings, np.dtype(np.int32)), length)
 
@@ -240,26 +226,17 @@ class TextIndexBuilder:
         starts = keep(narrow(counts.cumsum()), self._spools)
         return TextIndex(words, starts, spooled(others, np.dtype(np.int32)), dense, length)
 
-    def _words(self, chunks: "_Chunks") -> Iterator[tuple[Column, Codes, Codes]]:
-        """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks."""
+    def _words(self, ranks: Codes, starts: _Integers, lengths: _Integers) -> Iterator[tuple[Column, Codes, Codes]]:
+        """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks.
+
+        The words of chunk number i have `lengths[i]` of the `ranks`, from `starts[i]` on.
+        """
         for column, spool in self._columns:
             found = spooled(spool, _CHUNK)
             for start in range(0, len(found), _AT_ONCE):
                 some = found[start : start + _AT_ONCE]
-                yield column, some["code"].repeat(chunks.lengths[some["number"]]), chunks.words(some["number"])
-
-
-class _Chunks(msgspec.Struct, frozen=True, eq=False):
-    """The words of chunk number i: `lengths[i]` of the `ranks`, from `starts[i]` on."""
-
-    ranks: Codes
-    lengths: _Integers
-    starts: _Integers
-
-    def words(self, numbers: NDArray[np.integer]) -> Codes:
-        """Return the ranks of the words of some chunks, one after the other."""
-        ranks: Codes = self.ranks[expand(self.starts[numbers], self.lengths[numbers])]
-        return ranks
+                counts = lengths[some["number"]]
+                yield column, some["code"].repeat(counts), ranks[expand(starts[some["number"]], counts)]
 
 
 def _cut(texts: StringArray) -> tuple[bytes, _Integers]:

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,7 @@ import numpy as np
 from msgspec import UNSET
 
 from service.engine.opening_hours import DAY, TIME_BITS, Exceptions, OpenTimes, Week
-from service.engine.row_json import decode_rows, members
+from service.engine.row_json import decode_rows
 from service.engine.table import Table
 from service.model.hours import DAYS, Day, OpeningHours, Time
 from service.model.intervals import MINUTES
@@ -36,7 +37,7 @@ def distinct_hours(table: Table, field: str) -> Iterator[OpeningHours]:
     firsts = column.order[column.starts[:-1]]
     for begin in range(0, len(firsts), _AT_ONCE):
         rows = decode_rows(table.json(firsts[begin : begin + _AT_ONCE]), (field,))
-        yield from map(_decode, members(rows, field))
+        yield from map(_decode, map(attrgetter(field), rows))
 
 
 def open_times(field: str, distinct: Iterable[OpeningHours]) -> OpenTimes:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from service.engine.columns.column import Column, Rows, StringArray, merge
+from service.engine.columns.column import Column, Rows, StringArray, union
 from service.engine.geography.grid import Floats, are_in_box
 from service.engine.geography.locations import Locations
 from service.engine.table import Table
@@ -61,7 +61,7 @@ def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
     yield _at_zero(coordinates)
     column, postal_codes = stores.columns["country"], stores.columns["postal_code"]
     for country, codes in _countries(column).items():
-        rows = merge(map(column.postings, codes))
+        rows = union(map(column.postings, codes))
         yield from _outside(rows, coordinates, country.boxes)
         yield from _spellings(stores, codes)
         if country.postal_digits is not None:
@@ -78,7 +78,7 @@ def _alike(stores: Table, field: str) -> Iterator[_Finding]:
     digests = np.fromiter(map(hash, map(_look, keys)), np.int64, len(keys))  # smaller than texts
     _, first, groups = np.unique(digests, return_index=True, return_inverse=True)
     codes = np.flatnonzero(first[groups] != np.arange(len(keys)))
-    rows = merge([column.postings(code) for code in codes.tolist()])
+    rows = union([column.postings(code) for code in codes.tolist()])
     if len(rows):
         other = keys[first[groups[column.codes[rows[0]]]]].decode()
         what = f"with an identifier that differs from another one, {truncate(other)!r}"

@@ -154,7 +154,7 @@ def test_clusters_are_those_of_a_scan(monkeypatch: pytest.MonkeyPatch, seed: int
             check(cluster(places, RowList(np.array(rows, np.int32), len(rows)), box, zoom), points, inside)
             for near, scan in product((0, 2, 1000), (True, False)):  # always, sometimes or never by the box alone
                 monkeypatch.setattr(clusters, "_NEAR", near)
-                some = scanned(places, rows) if scan else scanned(places, rows).marked()
+                some = scanned(places, rows) if scan else scanned(places, rows).whole()
                 check(cluster(places, some, box, zoom), points, inside)
 
 

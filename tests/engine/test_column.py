@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from service.engine.columns.column import Column, StringArray, build_column, merge
+from service.engine.columns.column import Column, StringArray, build_column, union
 from service.engine.geography.locations import decimal_numbers
 from service.model.kinds import key_number, number_key
 from tests.engine.ranked_keys import ranked
@@ -74,14 +74,9 @@ def test_a_column_that_is_not_filtered_by_stores_no_values() -> None:
     assert column(["b", None, "a"], filters=False).find("a") is None
 
 
-@given(st.sets(st.integers(0, 40)), st.integers(1, 4))
-def test_sets_of_rows_are_merged_ascending(members: set[int], parts: int) -> None:
-    split = [np.array(sorted(row for row in members if row % parts == part), np.int32) for part in range(parts)]
-    assert merge(split).tolist() == sorted(members)
-
-
-def test_merging_nothing_gives_no_rows() -> None:
-    assert merge([]).tolist() == []
+@given(st.lists(st.sets(st.integers(0, 40)), max_size=4))
+def test_the_union_of_sets_of_rows_has_each_once_ascending(sets: list[set[int]]) -> None:
+    assert union([np.array(sorted(each), np.int32) for each in sets]).tolist() == sorted(set().union(*sets))
 
 
 @given(KEYS)

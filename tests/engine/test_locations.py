@@ -134,7 +134,7 @@ def by_place(built: Locations, mask: NDArray[np.bool_]) -> ScannedRows:
 
 def ways(built: Locations, mask: NDArray[np.bool_]) -> list[ManyRows]:
     """Return the rows in a mask, by number and by position."""
-    return [by_place(built, mask), by_place(built, mask).marked()]
+    return [by_place(built, mask), by_place(built, mask).whole()]
 
 
 def slack(metres: float) -> float:

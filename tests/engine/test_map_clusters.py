@@ -8,8 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.engine import select as selecting
-from service.engine.columns.selection import RowList
 from service.engine.results import map_clusters
 from service.engine.select import nearest, select
 from service.engine.table import Table
@@ -121,16 +119,3 @@ def test_clusters_are_of_the_rows_that_match_all_criteria_of_a_query() -> None:
     features = json.loads(b"".join(map_clusters(table, query)))["features"]
     counts = [feature["properties"]["count"] for feature in features]
     assert 0 < sum(counts) == select(table, query.criteria, CREATED_AT).total
-
-
-def test_few_rows_and_many_have_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, few = served(0)
-    many, criteria = build(STORES, records), Criteria((Filter("store_id", ("s1", *(f"s{n}" for n in range(20, 30)))),))
-    for name in ("city", "company_id", "latitude"):
-        expected = select(few, criteria, name)
-        monkeypatch.setattr(selecting, "_MANY_ROWS", 0)
-        found = select(many, criteria, name)
-        monkeypatch.undo()
-        assert isinstance(found, RowList)
-        assert found.slice(0, found.total).tolist() == expected.slice(0, expected.total).tolist()
-        assert 0 < found.non_null_count == expected.non_null_count

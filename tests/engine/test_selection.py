@@ -15,7 +15,6 @@ from service.engine.columns.selection import (
     edges_of_runs,
     is_set,
     pack,
-    renumbered,
     unpack,
 )
 
@@ -53,8 +52,7 @@ def test_a_bitmap_has_the_pages_of_the_list_of_its_rows(
         for selected, where in (
             (marked, by_row),
             (scanned, ranked),
-            (scanned.marked(), ranked),
-            (renumbered(bitmap, order, non_null), ranked),
+            (scanned.whole(), ranked),
         ):
             valued, rows = int(np.count_nonzero(where[:non_null])), order[where].tolist()
             listed = RowList(order[where], valued, len(rows))

@@ -59,12 +59,21 @@ def test_lines_and_parts_have_all_strings_in_order(strings: list[bytes], size: i
     assert all(length + first > size for length, first in zip(lengths, following, strict=False))
 
 
-@given(STRINGS, st.binary(max_size=4))
-def test_a_string_is_found_at_its_index(strings: list[bytes], other: bytes) -> None:
-    distinct = sorted({*strings})
-    array = StringArray.of(distinct)
-    assert [array.find(string) for string in distinct] == list(range(len(distinct)))
+TEXTS = st.text(st.sampled_from("ab\0é\U0001f600"), max_size=3)
+
+
+@given(st.sets(TEXTS, max_size=12), TEXTS)
+def test_a_text_is_found_at_its_index_and_those_that_begin_with_it_are_next_to_each_other(
+    texts: set[str], other: str
+) -> None:
+    distinct = sorted(texts)
+    array = StringArray.of([text.encode() for text in distinct])
+    assert [array.find(text) for text in distinct] == list(range(len(distinct)))
     assert array.find(other) == (distinct.index(other) if other in distinct else None)
+    assert [distinct[index] for index in array.beginning(other)] == [
+        text for text in distinct if text.startswith(other)
+    ]
+    assert array.find(f"{other}\udcff") is None
 
 
 @pytest.mark.parametrize(("indices", "pieces"), [([0], 1), ([0, 1, 2, 3, 4], 1), ([1, 2, 3], 1), ([0, 2, 1, 3], 4)])

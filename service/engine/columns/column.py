@@ -1,7 +1,7 @@
 """Arrays of strings, and columns: the fields of a table, dictionary-encoded in the order of their values."""
 
 from abc import abstractmethod
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, TypeVar
@@ -48,6 +48,7 @@ def expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray
 
 _LINE_END: Final = 10
 _MOST_NARROW: Final = 2**32 - 1
+_AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 # A view of each of fewer strings costs less than to copy them all with NumPy.
 _MANY: Final = 100
 
@@ -75,24 +76,26 @@ class SortedStrings:
     def __getitem__(self, index: int) -> bytes:
         """Return a string."""
 
-    def find(self, string: bytes) -> int | None:
-        """Return the index of a string, or None."""
-        step, sample = self.sparse_index
-        position = bisect_right(sample, string) - 1
-        if position < 0:
+    def find(self, text: str) -> int | None:
+        """Return the index of a text, or None; no string has a lone surrogate."""
+        string = text.encode("utf-8", "surrogatepass")
+        index = self.bisect(string)
+        try:
+            return index if self[index] == string else None
+        except IndexError:  # which costs a call less than to compare
             return None
-        start = position * step
-        if sample[position] == string:
-            return start
-        end = min(start + step, len(self))
-        index = self._insertion_index(string, start + 1, end)
-        return index if index < end and self[index] == string else None
+
+    def beginning(self, text: str) -> range:
+        """Return the indices of the strings that begin with a text."""
+        string = text.encode()
+        return range(self.bisect(string), self.bisect(string + _AFTER_TEXT))
 
     def bisect(self, string: bytes, start: int = 0) -> int:
         """Return the insertion index of a string, as `bisect_left`; it is at least `start`, and soon found if near."""
         step, sample = self.sparse_index
-        stop, width = min(bisect_left(sample, string) * step, len(self)), 1
-        first = max(stop - step + 1, 0)  # the sample has the string before
+        position, width = bisect_left(sample, string), 1
+        stop = position * step if position < len(sample) else len(self)
+        first = max((position - 1) * step + 1, 0)  # the sample has the string before
         if first < start:
             first = start
             while first + width < stop and self[first + width - 1] < string:
@@ -219,8 +222,6 @@ NULL_KEY: Final = b"\xff"
 _KEY_END_TEXT, _NULL_KEY_TEXT, _SEPARATOR_TEXT = (
     byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, NULL_KEY, LIST_SEPARATOR)
 )
-_ROW_BITS: Final = 32
-_ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 class Column(msgspec.Struct, frozen=True, eq=False):
@@ -249,8 +250,7 @@ class Column(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, key: str) -> int | None:
         """Return the code of a normalized key, or None if no row has it."""
-        # A lone surrogate, which no value contains, must not raise.
-        return None if self.values is None else self.values.find(key.encode("utf-8", "surrogatepass"))
+        return None if self.values is None else self.values.find(key)
 
     def count(self, code: int) -> int:
         """Return the number of rows with a value."""
@@ -282,18 +282,26 @@ def build_column(codes: NDArray[np.int32], distinct: StringArray, *, filters: bo
     narrow = codes.astype(np.min_scalar_type(len(distinct)))
     return Column(
         codes=narrow,
-        order=_order(codes),
+        order=sort_rows(codes, np.arange(len(codes)))[1],
         starts=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
         values=distinct if filters else None,
     )
 
 
-def _order(codes: NDArray[np.int32]) -> Rows:
-    """Return the rows sorted by code, ties by row; sorting one integer of both is ten times as fast as argsort."""
-    rows = np.arange(len(codes), dtype=np.int64)
-    return (np.sort(codes.astype(np.int64) << _ROW_BITS | rows) & _ROW_MASK).astype(np.int32)
+_ROW_BITS: Final = np.uint64(32)
+_ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
 
-def merge(parts: Iterable[Rows]) -> Rows:
-    """Return the rows of disjoint sets, ascending; of others, what is in several is repeated."""
-    return np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))
+def sort_rows(keys: NDArray[np.integer], rows: NDArray[np.integer]) -> tuple[NDArray[np.uint64], Rows]:
+    """Return keys of 32 bits ascending, ties by row, and the rows; one integer of both sorts faster than by argsort."""
+    both = keys.astype(np.uint64) << _ROW_BITS | rows.astype(np.uint64)
+    both.sort()
+    return both >> _ROW_BITS, (both & _ROW_MASK).astype(np.int32)
+
+
+def union(parts: Iterable[Rows]) -> Rows:
+    """Return the rows of some sets, ascending, each once; several times as fast as `np.unique`."""
+    rows = np.concatenate([*parts, np.empty(0, np.int32)])
+    rows.sort()
+    distinct: Rows = rows[np.append(rows[:1] >= 0, rows[1:] != rows[:-1])]
+    return distinct

@@ -19,8 +19,9 @@ from service.engine.columns.column import (
     StringArray,
     expand,
     gather,
-    merge,
     narrow,
+    sort_rows,
+    union,
 )
 from service.engine.columns.row_budget import spend
 from service.spool import Spool, Spools
@@ -206,7 +207,6 @@ def _argsort(groups: _Integers, words: _Words) -> NDArray[np.intp]:
 _LISTS: Final = 4096  # lists divided at once
 _COUNTING: Final = 4  # to count a text of a list takes as long as to look at so many rows
 _BITS: Final = 32
-_MASK: Final = (1 << _BITS) - 1
 
 
 class ListTexts(msgspec.Struct, frozen=True, eq=False):
@@ -227,14 +227,10 @@ class ListTexts(msgspec.Struct, frozen=True, eq=False):
 
     def having(self, keys: Iterable[str]) -> Rows:
         """Return the lists that have one of some keys, ascending."""
-        codes = {code for key in keys if (code := self.keys.find(key.encode("utf-8", "surrogatepass"))) is not None}
+        codes = {code for code in map(self.keys.find, keys) if code is not None}
         found = [self.lists_of(code) for code in codes]
         spend(sum(map(len, found)))
-        if len(found) == 1:
-            return found[0]
-        lists = merge(found)
-        distinct: Rows = lists[np.append(lists[:1] >= 0, lists[1:] != lists[:-1])]  # several times as fast as np.unique
-        return distinct
+        return found[0] if len(found) == 1 else union(found)
 
     @property
     def is_inverse(self) -> bool:
@@ -269,5 +265,5 @@ def build_list_texts(distinct: StringArray, spools: Spools) -> ListTexts:
 
 def _invert(offsets: NDArray[np.int64], texts: Rows, count: int) -> tuple[NDArray[np.int64], Rows]:
     """Return the starts and lists of a number of texts."""
-    pairs = np.sort(texts.astype(np.int64) << _BITS | np.arange(len(offsets) - 1).repeat(np.diff(offsets)))
-    return np.append(0, np.bincount(texts, minlength=count).cumsum()), (pairs & _MASK).astype(np.int32)
+    _, lists = sort_rows(texts, np.arange(len(offsets) - 1).repeat(np.diff(offsets)))
+    return np.append(0, np.bincount(texts, minlength=count).cumsum()), lists

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from itertools import count as numbers_from
 from typing import Final
 
 import numpy as np
@@ -205,7 +204,7 @@ class RowBitmap(Selection):
         """Whether it takes less memory than a list of the rows."""
         return self.bitmap.nbytes < self.total * _ROW_BYTES
 
-    def marked(self) -> "RowBitmap":
+    def whole(self) -> "RowBitmap":
         """Return itself, as a scan returns the same rows."""
         return self
 
@@ -269,26 +268,24 @@ class ScannedRows(Selection):
             is_set(self._bitmap, self._order.take(positions)) if self._marked is None else self._marked.has(positions)
         )
 
-    def marked(self) -> RowBitmap:
-        """Return the same selection as a bitmap of positions in the order."""
-        if self._marked is None:
-            self._marked = renumbered(self._bitmap, self._order, self._valued_count)
-        return self._marked
-
     def whole(self) -> RowBitmap:
-        """Return the same rows as a bitmap."""
-        return self.marked()
+        """Return the same rows as a bitmap of positions in the order; of a million rows it takes milliseconds."""
+        if self._marked is None:
+            spend(len(self._order))
+            mask = unpack(self._bitmap, len(self._order)).take(self._order)
+            self._marked = RowBitmap(pack(mask), self._order, self._valued_count)
+        return self._marked
 
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another."""
         rows = self._scanned(start, stop, self._order[: self._valued_count], self._order[self._valued_count :])
-        return self.marked().slice(start, stop) if rows is None else rows
+        return self.whole().slice(start, stop) if rows is None else rows
 
     def descending(self, start: int, stop: int) -> Rows:
         """Return the same of descending order."""
         valued, nulls = self._order[: self._valued_count], self._order[self._valued_count :]
         rows = self._scanned(start, stop, valued[::-1], nulls[::-1])
-        return self.marked().descending(start, stop) if rows is None else rows
+        return self.whole().descending(start, stop) if rows is None else rows
 
     def _scanned(self, start: int, stop: int, *parts: Rows) -> Rows | None:
         """Return the rows at some positions in parts of the order, None if too many would have to be looked through."""
@@ -305,8 +302,8 @@ class ScannedRows(Selection):
         looked, most, hits = 0, max(_MOST_LOOKED, len(self._order) // _LOOKED_PART), list[Rows]()
         size = _FIRST_LOOK + 2 * number * len(self._order) // (self.total + 1)
         for part in parts:
-            for start in numbers_from(0, size):
-                if number <= 0 or start >= len(part):
+            for start in range(0, len(part), size):
+                if number <= 0:
                     break
                 if (looked := looked + size) > most:
                     return None
@@ -318,9 +315,3 @@ class ScannedRows(Selection):
 
 
 ManyRows = RowBitmap | ScannedRows
-
-
-def renumbered(bitmap: Bitmap, order: Rows, non_null_count: int) -> RowBitmap:
-    """Return the rows of a bitmap by row, by position in another order; of a million rows it takes milliseconds."""
-    spend(len(order))
-    return RowBitmap(pack(unpack(bitmap, len(order)).take(order)), order, non_null_count)

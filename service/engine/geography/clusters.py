@@ -92,7 +92,7 @@ def cluster(locations: Locations, matches: RowList | ManyRows | None, box: Box |
     elif box is not None:
         positions = _inside(locations, matches, box)
     elif matches is not None:
-        return _cluster_many(locations, matches.marked(), zoom)
+        return _cluster_many(locations, matches.whole(), zoom)
     else:
         if z_order.cell_counts[zoom] > MAX_CELLS:
             raise _too_many(z_order.cell_counts.__getitem__, zoom)
@@ -114,7 +114,7 @@ def _inside(locations: Locations, matches: ManyRows | None, box: Box) -> NDArray
     if matches is None:
         near = area.positions()
     elif matches.total < _NEAR * area.count:
-        return _along(z_order, matches.marked(), area, box)
+        return _along(z_order, matches.whole(), area, box)
     else:
         spend(area.count)
         near = area.near.positions()

@@ -97,13 +97,13 @@ class DistanceOrder(Selection):
 
     def _others(self, start: int, stop: int) -> Rows:
         """Return the rows of some ranks that are not located."""
-        return self._locations.order[start:stop] if self._matches is None else self._matches.marked().slice(start, stop)
+        return self._locations.order[start:stop] if self._matches is None else self._matches.whole().slice(start, stop)
 
     def _all(self) -> Positions:
         """Return the positions of all located rows."""
         if self._inside is not None:
             return self._inside
-        return np.arange(self._located) if self._matches is None else self._matches.marked().positions(0, self._located)
+        return np.arange(self._located) if self._matches is None else self._matches.whole().positions(0, self._located)
 
     def _chords(self, positions: Positions) -> Floats:
         return self._locations.squared_chords(self._point, positions)
@@ -122,7 +122,7 @@ class DistanceOrder(Selection):
             return self._all(), ranks
         nearness = (self._locations.points @ -np.array(vector_of(self._point))).astype(np.float32)
         if self._matches is not None:  # farthest away is what does not match
-            np.copyto(nearness, np.inf, where=~unpack(self._matches.marked().bitmap, len(nearness)))
+            np.copyto(nearness, np.inf, where=~unpack(self._matches.whole().bitmap, len(nearness)))
         return _window(nearness, ranks, _PRECISION)
 
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:

@@ -8,14 +8,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.columns.column import Column, Rows, StringArray
+from service.engine.columns.column import Column, Rows, StringArray, sort_rows
 from service.engine.columns.row_budget import spend
 from service.engine.geography.grid import (
     Floats,
     GridCells,
     grid_cells,
     rounded_metres,
-    sort_by_cell,
     unit_vector,
 )
 from service.engine.geography.z_order import ZOrder, build_z_order
@@ -215,13 +214,13 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
     located = ~(np.isnan(latitudes) | np.isnan(longitudes))
     rows, others = (np.flatnonzero(each).astype(np.int32) for each in (located, ~located))
     z_order = build_z_order(rows, others, latitudes[rows], longitudes[rows])
-    cells, rows = sort_by_cell(grid_cells(latitudes[rows], longitudes[rows]), rows)
+    ascending, rows = sort_rows(grid_cells(latitudes[rows], longitudes[rows]), rows)
     order = np.concatenate((rows, others))
     positions = np.empty_like(order)
     positions[order] = np.arange(len(order), dtype=np.int32)
     latitudes, longitudes = latitudes[rows], longitudes[rows]
     vectors = np.column_stack(unit_vector(latitudes, longitudes)).ravel()
-    return Locations(z_order, order, positions, cells, latitudes, longitudes, vectors)
+    return Locations(z_order, order, positions, ascending.astype(np.uint32), latitudes, longitudes, vectors)
 
 
 def _degrees(column: Column, largest: int) -> Floats:
