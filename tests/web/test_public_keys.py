@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from service.web.pipeline.auth import KeyAuthentication, no_authentication
 from service.web.site import make_site
 from tests.access.example_keys import entry
 from tests.loaded import Data, serve
-from tests.web.live import DEFAULTS, Client, ServiceServer, stable_fields
+from tests.web.live import DEFAULTS, Client, ServiceServer
 from tests.web.reply import Reply, ask, ask_all, request
 
 SHOP, WWW, OTHER = "https://shop.example", "https://www.shop.example", "https://other.example"
@@ -165,34 +164,6 @@ async def test_a_key_is_judged_as_described_wherever_it_is(client: Client, metho
         assert (await ask(client, target, *sent, method="POST", key="")).status == 405
 
 
-def body_fields(reply: Reply) -> dict[str, str]:
-    """Return the fields that may not depend on the key."""
-    fields = {name: value for name, value in stable_fields(reply.headers).items() if not name.startswith("access-")}
-    return {**fields, "vary": fields["vary"].removesuffix(", Origin")}
-
-
-@pytest.mark.parametrize("coding", ["identity", "gzip", "br", "zstd"])
-@pytest.mark.parametrize("path", ["/stores?limit=2&city=toronto&x=1", "/stores/s1", "/places?q=Toronto&limit=3"])
-async def test_no_response_depends_on_the_key_or_where_it_is(client: Client, path: str, coding: str) -> None:
-    encoding, (bare, _, query) = f"Accept-Encoding: {coding}", path.partition("?")
-    secret = await ask(client, path, encoding, key=SECRET)
-    assert secret.status == 200
-    pairs = query.split("&") if query else []
-    spelled = [
-        [*pairs[:at], f"{name}={PUBLIC}", *pairs[at:]] for at in range(len(pairs) + 1) for name in ("key", "%6bey")
-    ]
-    for method, others in product(("GET", "HEAD"), spelled):
-        target = f"{bare}?{'&'.join(others)}"
-        for fields in ((FROM_SHOP,), (SAME_ORIGIN,), (f"Origin: {WWW}",)):
-            reply = await ask(client, target, encoding, *fields, method=method, key="")
-            assert (reply.status, body_fields(reply)) == (200, body_fields(secret)), target
-            assert reply.body == (secret.body if method == "GET" else b"")
-        fresh = await ask(client, target, encoding, FROM_SHOP, f"If-None-Match: {secret.etag}", method=method, key="")
-        assert (fresh.status, fresh.etag, fresh.headers[ALLOWED]) == (304, secret.etag, SHOP)
-        failed = await ask(client, target, encoding, FROM_SHOP, 'If-Match: "x"', method=method, key="")
-        assert (failed.status, failed.headers[ALLOWED]) == (412, SHOP)
-
-
 async def test_responses_of_other_keys_that_are_cached_are_looked_up_without_the_key(client: Client) -> None:
     async def hits() -> int:
         text = (await ask(client, "/metrics", key="")).plain.decode()
@@ -242,11 +213,6 @@ async def test_redirects_drop_the_key_whatever_the_method(client: Client) -> Non
         for query, kept in ((f"key={PUBLIC}&a=1", "?a=1"), (f"key={PUBLIC}", ""), ("%6bey=x&&a", "?&a")):
             reply = await ask(client, f"/stores/?{query}", method=method, key="")
             assert (reply.status, reply.headers["Location"]) == (307, f"/stores{kept}")
-
-
-async def test_the_key_is_no_unknown_parameter_to_those_that_are_strict(client: Client) -> None:
-    assert (await public(client, "/stores?limit=1", FROM_SHOP, "Prefer: handling=strict")).status == 200
-    assert (await ask(client, "/stores?limit=1&key=", "Prefer: handling=strict", key=SECRET)).status == 200
 
 
 async def test_problem_details_say_why_a_key_is_refused(client: Client) -> None:

@@ -52,18 +52,6 @@ async def test_an_identity_has_the_decoded_segment(served: SnapshotHolder) -> No
     assert identity(served, "/companies/a%2Fb%20c").parameters == "a/b c"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("updated_at=2026-11-01/..", "updated_at=2026-11-01T01:00+01:00/&updated_at="),
-        ("created_at=2026-11-01&created_at=/", "created_at=../..&created_at=2026-11-01/2026-11-01"),
-    ],
-)
-async def test_two_spellings_of_an_interval_have_one_identity(served: SnapshotHolder, one: str, other: str) -> None:
-    assert identity(served, f"/stores?{one}") == identity(served, f"/stores?{other}")
-    assert identity(served, f"/stores?{one}") != identity(served, "/stores")
-
-
 async def test_an_unknown_parameter_that_an_interval_replaces_is_logged_once_an_hour_without_its_value(
     served: SnapshotHolder, caplog: pytest.LogCaptureFixture
 ) -> None:

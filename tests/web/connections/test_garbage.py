@@ -4,11 +4,8 @@ import gc
 
 import pytest
 
-from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
-from tests.web.connections.listening import GET, listening, until_closed
-
-pytestmark = [pytest.mark.process, pytest.mark.ci]
+from tests.web.connections.harness import GET, exchange
 
 HEAD = GET[:-2]
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -36,10 +33,9 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
         *("too many fields", "too long a field", "too long a body", "a malformed body", "too many chunks"),
     ],
 )
-async def test_a_closed_connection_is_gone_without_a_collection(sent: bytes, snapshots: SnapshotHolder) -> None:
-    async with listening(snapshots) as dial:
-        reader, writer = await dial()
-        writer.write(sent)
-        assert await until_closed(reader)
-        writer.close()
+async def test_a_closed_connection_is_gone_without_a_collection(sent: bytes) -> None:
+    wire = await exchange(sent)
+    assert wire.lost
+    assert wire.statuses
+    del wire.connection
     assert not [each for each in gc.get_objects() if isinstance(each, Connection)]

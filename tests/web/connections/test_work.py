@@ -160,6 +160,12 @@ async def test_a_few_line_ends_before_a_request_line_are_accepted_at_no_cost(pac
     assert flooded.ended
 
 
+@pytest.fixture(scope="module")
+def costs() -> dict[bytes, int]:
+    """Return the calls of no request and of one without a key, once they are known."""
+    return {}
+
+
 def long(start: bytes, unit: bytes, size: int) -> bytes:
     return start + unit * ((size - len(start)) // len(unit))
 
@@ -190,8 +196,11 @@ def long(start: bytes, unit: bytes, size: int) -> bytes:
         CHUNKED + b"0\r\n" + b"a:\r\n" * 5_000,
     ],
 )
-async def test_a_request_without_a_key_costs_at_most_a_few_401s(sent: bytes) -> None:
+async def test_a_request_without_a_key_costs_at_most_a_few_401s(sent: bytes, costs: dict[bytes, int]) -> None:
     await work_of(sent, RECEIVE_BYTES, site())  # warm up caches
-    others = (b"", ask(b"/stores"), sent.replace(b"#", b"1"))
-    nothing, refused, work = [await work_of(each, RECEIVE_BYTES, site()) for each in others]
-    assert work.calls - nothing.calls <= 8 * (refused.calls - nothing.calls)
+    for each in (b"", ask(b"/stores")):
+        if each not in costs:
+            costs[each] = (await work_of(each, RECEIVE_BYTES, site())).calls
+    nothing, refused = costs.values()
+    work = await work_of(sent.replace(b"#", b"1"), RECEIVE_BYTES, site())
+    assert work.calls - nothing <= 8 * (refused - nothing)

@@ -19,29 +19,6 @@ async def test_responses_ready_and_metrics_have_the_same_data_version(client: Cl
     assert f'store_directory_build_info{{format="{FORMAT.split()[-1]}",version="{__version__}"}} 1.0' in metrics
 
 
-async def test_queries_are_read_as_they_are_written(client: Client) -> None:
-    for query, found in (
-        ("city=o%CC%88rebro", ["s3"]),
-        ("city=Toronto&city=Ottawa&city=null", ["s2", "s1"]),
-        ("city=&country=null&company_id=+", ["s2", "s4", "s1", "s3"]),
-        ("q=MAIN+orebr", ["s3"]),
-        ("q=!!&near=&radius=null&bbox=+", ["s2", "s4", "s1", "s3"]),
-        (f"{NEAR}&q=main&city=ottawa&city=toronto", ["s1", "s2"]),
-    ):
-        page = await (await client.get(f"/stores?{query}", headers=HEADERS)).json()
-        assert ([store["store_id"] for store in page["data"]], page["total_count"]) == (found, len(found))
-
-
-async def test_the_distance_is_the_last_member_and_the_sort_order_is_by_it(client: Client) -> None:
-    page = await (await client.get(f"/stores?{NEAR}", headers=HEADERS)).json()
-    assert page["sort_by"] == "distance"
-    assert [list(store)[-1] for store in page["data"]] == ["distance"] * 4
-    assert [store["distance"] for store in page["data"]] == [5787.8, None, None, None]
-    page = await (await client.get(f"/stores?{NEAR}&fields=distance,store_id&limit=1", headers=HEADERS)).json()
-    assert page["data"] == [{"store_id": "s1", "distance": 5787.8}]
-    assert "distance" not in (await (await client.get("/stores", headers=HEADERS)).json())["data"][0]
-
-
 async def test_a_page_past_the_last_is_empty_however_many_digits_its_number_has(client: Client) -> None:
     for page_num in ("2", "99999999999999999999", "9" * 4300):
         response = await client.get(f"/stores?page_num={page_num}", headers=HEADERS)

@@ -13,7 +13,6 @@ from aiohttp import HttpVersion11
 
 from service.dataset import Dataset
 from service.publishing.snapshot import SnapshotHolder
-from service.web.http.content_coding import CODINGS
 from service.web.http.header_fields import prefers_geo_json
 from service.web.http.request import Request
 from service.web.http.response import Response
@@ -103,17 +102,6 @@ async def test_the_fields_of_a_file(client: Client) -> None:
         }
         assert expected.items() <= dict(reply.headers).items()
         assert not {"Content-Length", "Link"} & set(reply.headers)
-
-
-@pytest.mark.parametrize("coding", [coding.token for coding in CODINGS])
-async def test_a_file_is_encoded_whatever_its_length(made: Client, coding: str) -> None:
-    for path, query in product(FILES, ("", "?q=nothing+has+this")):
-        plain, *encoded = [
-            await ask(made, path + query, f"Accept-Encoding: {each}") for each in ("identity", coding, coding)
-        ]
-        assert [(reply.coding, reply.plain) for reply in encoded] == [(coding, plain.body)] * 2
-        assert encoded[0].body == encoded[1].body
-        assert encoded[0].etag == encoded[1].etag != plain.etag
 
 
 async def test_a_reload_in_the_middle_changes_nothing_of_it(

@@ -196,21 +196,15 @@ async def test_the_date_is_that_of_the_data_if_it_is_known_and_past(
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_the_served_version_is_200_and_another_412_with_the_served_one(client: Client, method: str) -> None:
-    for target in TARGETS:
-        plain = await ask(client, target, method=method)
-        version = plain.headers[FIELD]
-        for same in ([version], [f"  {version}\t"], [version, version], [""], [" \t "]):
-            answer = await ask(client, target, *(f"{FIELD}: {field}" for field in same), method=method)
-            assert (answer.status, answer.body, answer.etag) == (200, plain.body, plain.etag)
-        other = version[::-1] + "0"
-        for fields in (["x"], [other], [version, other], [other, version], [version, "x", version], ["*"], ["é"]):
-            refused = await ask(client, target, *(f"{FIELD}: {field}" for field in fields), method=method)
-            assert (refused.status, refused.headers.getall(FIELD)) == (412, [version])
-            assert refused.headers["Cache-Control"] == "no-store"
-            assert method == "HEAD" or list(refused.json()) == ["detail"]
+async def test_only_the_served_version_or_none_may_be_expected(client: Client, method: str) -> None:
+    version = (await ask(client, "/stores")).headers[FIELD]
+    for same in ([version], [f"  {version}\t"], [version, version], [""], [" \t "]):
+        assert (await ask(client, "/stores", *(f"{FIELD}: {field}" for field in same), method=method)).status == 200
+    for other in (["x"], [f"{version}0"], [version, "x"], ["x", version], ["*"], ["é"]):
+        refused = await ask(client, "/stores", *(f"{FIELD}: {field}" for field in other), method=method)
+        assert (refused.status, refused.headers.getall(FIELD)) == (412, [version])
 
 
-async def test_paths_without_data_ignore_it_and_without_data_it_is_503(loading_client: Client) -> None:
+async def test_paths_without_data_ignore_a_version_and_without_data_it_is_503(loading_client: Client) -> None:
     for path, status in (("/openapi.json", 200), ("/docs", 200), ("/health", 200), ("/metrics", 200), ("/stores", 503)):
         assert (await ask(loading_client, path, f"{FIELD}: x")).status == status

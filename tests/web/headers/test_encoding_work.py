@@ -20,7 +20,7 @@ from tests.web.codec import Codec
 from tests.web.conftest import SiteClient
 from tests.web.live import Client
 from tests.web.negotiation import CODINGS
-from tests.web.reply import Reply, ask, ask_all, request
+from tests.web.reply import Reply, ask, request
 
 MIB = 1 << 20
 # One page of 1,000 stores, 20 pages of 50; random hex that compresses to half its size.
@@ -74,18 +74,6 @@ async def test_other_requests_are_answered_while_a_long_body_is_encoded(
     blocked.open.set()
     answer = await long
     assert (answer.coding, answer.status) == ("br", 200)
-
-
-async def test_responses_on_one_connection_keep_their_order_while_one_is_encoded(
-    client: Client, blocked: Codec
-) -> None:
-    long = request("/stores?limit=50", "Accept-Encoding: gzip")
-    short, last = request("/companies/acme"), request("/health", "Connection: close")
-    task = asyncio.create_task(ask_all(client, long, short, last))
-    await blocked.wait_for_long_body()
-    blocked.open.set()
-    first, second, third = await task
-    assert (first.coding, second.json()["company_id"], third.json()) == ("gzip", "acme", {"status": "ok"})
 
 
 async def test_only_long_bodies_are_encoded_in_a_thread_and_all_are_kept(client: Client, codec: Codec) -> None:
@@ -189,14 +177,3 @@ async def test_a_kept_answer_ends_with_its_data_and_does_not_hold_the_table(
     gc.collect()
     assert table() is None
     assert (await ask(client, target, field)).json()["data"] == []
-
-
-async def test_concurrent_requests_for_one_representation_get_the_same_bytes(client: Client, blocked: Codec) -> None:
-    target, field = "/stores?limit=50", "Accept-Encoding: gzip"
-    tasks = [asyncio.create_task(ask(client, target, field)) for _ in range(2)]
-    while blocked.bodies < len(tasks):  # noqa: ASYNC110 - the encoding threads signal no start
-        await asyncio.sleep(0.01)
-    blocked.open.set()
-    one, other = await asyncio.gather(*tasks)
-    assert one.body == other.body == (await ask(client, target, field)).body
-    assert blocked.bodies == 2

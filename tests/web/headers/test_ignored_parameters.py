@@ -19,22 +19,11 @@ MAP = "bbox=-180,-90,180,90&zoom=3"
 
 
 NAMES = (
-    ("/stores?page=2", "page"),
     ("/stores?z=1&city=Toronto&a=1&z=2&", "z, a"),
-    ("/stores?City=x&limit=5&limit[]=5", "City, limit%5B%5D"),
-    ("/stores?zoom=3", "zoom"),
-    ("/stores?x", "x"),
-    ("/companies?near=0,0&city=Toronto&q=a", "near, city"),
-    ("/companies/acme?company_id=acme&limit=1", "company_id, limit"),
-    ("/stores/s1?fields=name", "fields"),
-    (f"/clusters?{MAP}&near=0,0&limit=5&city=x", "near, limit"),
-    ("/stores?%70%61%67%65=2&page=3", "page"),
     ("/stores?a+b=1&a%2Bb=1&a%25b=1&%C3%96=1&%FF=1", "a%20b, a+b, a%25b, %C3%96, %EF%BF%BD"),
-    ("/stores?!#", "!"),
-    ("/stores?a,b=1&a%22b=1&a;b=1&a%3Db=1", "a%2Cb, a%22b, a%3Bb, a%3Db"),
-    ("/stores?!$'*-.^_`|~=1", "!$'*-.^_`|~"),
-    ("/stores?=x&page=2", "page"),
-    ("/stores?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1", "a, b, c, d, e, f, g, h"),
+    ("/stores?a,b=1&a%22b=1&a;b=1&a%3Db=1&=x&!$'*-.^_`|~=1", "a%2Cb, a%22b, a%3Bb, a%3Db, !$'*-.^_`|~"),
+    ("/clusters?bbox=-180,-90,180,90&zoom=3&near=0,0&limit=5&city=x", "near, limit"),
+    ("/companies/acme?company_id=acme&limit=1", "company_id, limit"),
 )
 
 
