@@ -11,11 +11,12 @@ from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import Client
 
-STORES = """store_id,company_id,address_1,city,country,Services,Area,Web
-1,c,a,Berlin,DE,wifi;Parking;wifi,1200.50,https://a.example
-2,c,a,Berlin,DE,parking,7.50,
-3,c,a,Bonn,DE,WIFI,3,HTTP://B.example
+STORES = """store_id,company_id,address_1,city,country,Services,Area,Web,Hours
+1,c,a,Berlin,DE,wifi;Parking;wifi,1200.50,https://a.example,Mo-Fr 09:00-18:00
+2,c,a,Berlin,DE,parking,7.50,,
+3,c,a,Bonn,DE,WIFI,3,HTTP://B.example,
 """
+HOURS = '[stores.attributes]\nhours = { from = "Hours", kind = "hours" }\n'
 MAPPING = """[stores.attributes]
 services = { from = "Services", kind = "list" }
 area = { from = "Area", kind = "number" }
@@ -69,3 +70,19 @@ async def test_the_same_request_has_another_meaning_when_the_declaration_changes
     second = await client.get(url, headers={"If-None-Match": first.headers["ETag"]})
     assert (second.status, second.headers["X-Ignored-Parameters"]) == (200, "attributes.services")
     assert (await second.json())["total_count"] == 3
+
+
+async def test_all_instants_of_a_minute_are_one_request_with_one_tag_where_hours_are_declared(
+    client: Client, snapshots: SnapshotHolder, tmp_path: Path
+) -> None:
+    for path in ("/stores", "/companies"):
+        response = await client.get(f"{path}?open_at=2026-11-27T09:30Z")
+        assert response.headers["X-Ignored-Parameters"] == "open_at"
+    await serve(snapshots, dataset_of(tmp_path / "hours", HOURS))
+    spellings = ("2026-11-27T10:30:00%2B01:00", "2026-11-27T09:30:59.9Z", "%202026-11-27 10:30 01:00")
+    first, *others = [(await client.get(f"/stores?open_at={each}")).headers["ETag"] for each in spellings]
+    assert others == [first] * 2
+    same = await client.get("/stores?open_at=2026-11-27T09:30:31Z", headers={"If-None-Match": first})
+    other = await client.get("/stores?open_at=2026-11-27T09:31:00Z", headers={"If-None-Match": first})
+    assert (same.status, other.status) == (304, 200)
+    assert [store["store_id"] for store in (await other.json())["data"]] == ["1"]

@@ -9,11 +9,12 @@ from types import FrameType
 import pytest
 
 import service
+from service.model.operation import KEY_HEADER
 from service.publishing.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire
-from tests.web.live import DEFAULTS, HEADERS, KEY, authentication
+from tests.web.live import DEFAULTS, KEY, authentication
 
 SERVICE = str(Path(service.__file__).parent)
 # Of repeated requests.
@@ -77,14 +78,7 @@ async def calls(snapshots: SnapshotHolder, target: str, *fields: str) -> Calls:
     It is sent again and the fewest calls count: the first response of a second takes one more, for its Date.
     """
     wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
-    lines = (
-        f"GET {target} HTTP/1.1",
-        "Host: t",
-        *(f"{name}: {value}" for name, value in HEADERS.items()),
-        *fields,
-        "",
-        "",
-    )
+    lines = (f"GET {target} HTTP/1.1", "Host: t", f"{KEY_HEADER}: {KEY}", *fields, "", "")
     first, second, *others = ("\r\n".join(lines).format(number).encode() for number in range(4))
     await wire.send(first, second)
     counts = []

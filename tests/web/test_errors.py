@@ -7,13 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.model.errors import UnknownPath
+from service.access.api_key import Principal
+from service.model.errors import Unauthorized, UnknownPath
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Publication
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
 from service.web.http.response import error_answer
+from service.web.pipeline.auth import no_authentication
 from tests.web.conftest import Listeners
-from tests.web.live import KEY, Client
+from tests.web.live import KEY, Client, authentication, with_keys
 from tests.web.reply import Reply, ask, ask_all, request
 
 PATHS = (
@@ -99,6 +101,20 @@ async def test_a_key_that_is_missing_empty_repeated_or_unknown_is_401(client: Cl
         assert answer.headers.getall("Link") == [HELP]
         assert isinstance(answer.json()["detail"], str)
     assert (await ask(client, "/stores", f"X-API-KEY: {KEY}", key="")).status == 200
+
+
+def test_each_key_has_its_own_principal() -> None:
+    authenticate = authentication(["one", "two"])
+    assert (authenticate(with_keys("one")), authenticate(with_keys("two"))) == (Principal("key 1"), Principal("key 2"))
+
+
+def test_without_keys_every_request_is_rejected() -> None:
+    with pytest.raises(Unauthorized):
+        authentication([])(with_keys("anything"))
+
+
+def test_without_authentication_every_request_is_accepted() -> None:
+    assert no_authentication(with_keys()) == Principal("anonymous")
 
 
 async def test_no_response_contains_a_key(client: Client) -> None:

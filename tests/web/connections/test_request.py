@@ -1,6 +1,5 @@
 """Requests, built from parsed heads."""
 
-import pytest
 from aiohttp import HttpVersion, HttpVersion11
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
@@ -18,38 +17,22 @@ def read(*fields: tuple[str, str], version: HttpVersion = HttpVersion11, chunked
     return read_request(message, bytearray(), None)[0]
 
 
-@pytest.mark.parametrize("length", ["", "-1", "+1", "1_0", "1.0", "0x1", " 1", "\u0661", "\u00b2", "1,1"])
-def test_a_content_length_is_ascii_digits_even_if_the_parser_accepts_more(length: str) -> None:
-    assert isinstance(read(("Content-Length", length)).error, BadRequest)
+def test_a_content_length_is_ascii_digits_within_the_limit_even_if_the_parser_accepts_more() -> None:
+    for length in ("", "-1", "+1", "1_0", "1.0", "0x1", " 1", "\u0661", "\u00b2", "1,1"):
+        assert isinstance(read(("Content-Length", length)).error, BadRequest), length
+    for length in (str(MAX_BODY_BYTES + 1), "1" + "0" * 18, "1" + "0" * 5000):
+        assert isinstance(read(("Content-Length", length)).error, ContentTooLarge)
+    for length in ("0", "0" * 5000, "0" * 5000 + "1", str(MAX_BODY_BYTES)):
+        assert read(("Content-Length", length)).error is None
 
 
-@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "1" + "0" * 18, "1" + "0" * 5000])
-def test_a_content_length_over_the_limit_is_413_however_many_digits_it_has(length: str) -> None:
-    assert isinstance(read(("Content-Length", length)).error, ContentTooLarge)
-
-
-@pytest.mark.parametrize("length", ["0", "0" * 5000, "0" * 5000 + "1", str(MAX_BODY_BYTES)])
-def test_a_content_length_within_the_limit_is_accepted_with_any_leading_zeros(length: str) -> None:
-    assert read(("Content-Length", length)).error is None
-
-
-@pytest.mark.parametrize(
-    ("codings", "chunked"),
-    [
-        (["chun\u212aed"], False),
-        (["chunked"], False),
-        (["gzip, chunked"], True),
-        (["gzip", "chunked"], True),
-        (["chunked", "chunked"], True),
-        (["identity"], False),
-    ],
-)
-def test_a_transfer_coding_other_than_chunked_alone_is_rejected(codings: list[str], *, chunked: bool) -> None:
-    fields = [("Transfer-Encoding", coding) for coding in codings]
-    assert isinstance(read(*fields, chunked=chunked).error, BadRequest)
-
-
-def test_a_chunked_body_is_accepted_in_http_1_1_only() -> None:
+def test_a_transfer_coding_other_than_chunked_alone_in_http_1_1_is_rejected() -> None:
+    for codings, chunked in (
+        *((["chun\u212aed"], False), (["chunked"], False), (["identity"], False)),
+        *((["gzip, chunked"], True), (["gzip", "chunked"], True), (["chunked", "chunked"], True)),
+    ):
+        fields = [("Transfer-Encoding", coding) for coding in codings]
+        assert isinstance(read(*fields, chunked=chunked).error, BadRequest), codings
     field = ("Transfer-Encoding", "Chunked")
     assert read(field, chunked=True).error is None
     assert isinstance(read(field, version=HttpVersion(1, 0), chunked=True).error, BadRequest)
