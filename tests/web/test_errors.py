@@ -160,12 +160,6 @@ def test_problem_details_are_not_sent_unless_named_with_a_weight(accept: str) ->
     assert error_answer(UnknownPath(), [accept]).media_type == "application/json"
 
 
-async def test_accept_does_not_change_successful_responses(client: Client) -> None:
-    for target in ("/stores", "/health", "/ready", "/openapi.json"):
-        answer = await ask(client, target, ACCEPT_PROBLEM)
-        assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
-
-
 async def test_a_503_during_loading_is_a_problem(loading_client: Client) -> None:
     check_problem(await ask(loading_client, "/stores", ACCEPT_PROBLEM), 503)
     answer = await ask(loading_client, "/stores")

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from service.model.query import query_pairs
 from service.web.http.request import without_trailing_slash
 from service.web.http.response import Answer
-from service.web.pipeline.routes import AnswerRoute, Match, Routes
+from service.web.pipeline.routes import AnswerRoute, Routes
 
 PATHS = ("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
 ROUTES = Routes(AnswerRoute(path=path, answer=lambda *_: Answer(())) for path in PATHS)
@@ -29,38 +29,39 @@ def test_a_name_is_found_however_much_of_it_is_percent_encoded(path: str, escape
     assert route == path
 
 
-@pytest.mark.parametrize(
-    ("path", "company_id"),
-    [
-        ("/companies/acme", "acme"),
-        ("/companies/a%2Fb", "a/b"),
-        ("/%63ompanies/a%2Fb", "a/b"),
-        ("/companies/{company_id}", "{company_id}"),
-        ("/companies/{}", "{}"),
-        ("/companies/%7B%7D", "{}"),
-        (f"/companies/{'%41' * 2000}", "A" * 2000),
-    ],
-)
-def test_an_escaped_slash_is_part_of_the_parameter_which_may_be_anything(path: str, company_id: str) -> None:
-    assert found(path) == ("/companies/{company_id}", company_id)
+def test_an_escaped_slash_is_part_of_the_parameter_which_may_be_anything() -> None:
+    for written in ("acme", "a%2Fb", "{company_id}", "{}", "%7B%7D", "%41" * 2000):
+        assert found(f"/companies/{written}") == ("/companies/{company_id}", unquote(written))
+    assert found("/%63ompanies/a%2Fb") == ("/companies/{company_id}", "a/b")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("", "/", "/nope", "stores/", "//stores", "/stores/", "/stores%2F", "/companies/"),
-        *("/companies/a/", "/docs/{}"),
-        *("/companies/a/b", "/companies//a", "/" * 8000, "/a" * 4000, "/%41" * 2000, "/" + "%41" * 2700),
-        *("/{}", "/{}/a"),
-    ],
-)
-def test_other_paths_lead_nowhere(path: str) -> None:
-    assert found(path)[0] is None
-
-
-def test_where_there_are_no_routes_no_path_leads_anywhere() -> None:
-    nowhere: Match = Routes(()).find("/stores")
-    assert nowhere[0] is None
+def test_other_paths_lead_nowhere() -> None:
+    for path in (
+        *(
+            "",
+            "/",
+            "/nope",
+            "stores/",
+            "//stores",
+            "/stores/",
+            "/stores%2F",
+            "/companies/",
+            "/companies/a/",
+            "/docs/{}",
+        ),
+        *(
+            "/companies/a/b",
+            "/companies//a",
+            "/" * 8000,
+            "/a" * 4000,
+            "/%41" * 2000,
+            "/" + "%41" * 2700,
+            "/{}",
+            "/{}/a",
+        ),
+    ):
+        assert found(path)[0] is None, path
+    assert Routes(()).find("/stores")[0] is None
 
 
 @given(st.text(st.one_of(st.sampled_from("%+&=;89ACEFé日"), st.characters(min_codepoint=0x21, max_codepoint=0x7E))))
@@ -68,19 +69,9 @@ def test_a_query_is_decoded_as_parse_qsl_does(query: str) -> None:
     assert query_pairs(query) == parse_qsl(query, keep_blank_values=True)
 
 
-@pytest.mark.parametrize(
-    ("query", "pairs"),
-    [
-        ("a=b+c", [("a", "b c")]),
-        ("a=1;b=2", [("a", "1;b=2")]),
-        ("a=%FF", [("a", "\ufffd")]),
-        ("a=\udcff", [("a", "\ufffd")]),
-        ("a=\udcc3\udc96", [("a", "Ö")]),
-        ("a", [("a", "")]),
-    ],
-)
-def test_bytes_that_are_not_utf_8_are_replaced(query: str, pairs: list[tuple[str, str]]) -> None:
-    assert query_pairs(query) == pairs
+@pytest.mark.parametrize(("written", "value"), [("%FF", "\ufffd"), ("\udcff", "\ufffd"), ("\udcc3\udc96", "Ö")])
+def test_bytes_that_are_not_utf_8_are_replaced(written: str, value: str) -> None:
+    assert query_pairs(f"a={written}") == [("a", value)]
 
 
 def test_a_location_is_ascii_whatever_the_target() -> None:

@@ -30,6 +30,7 @@ GET = b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n"
 _TURNS = 20
 _LOOK_TURNS = 5
 _VARYING = re.compile(rb"(?<=\r\n)(?:X-Request-Id|Date): [^\r]*\r\n")
+_PEER = ("192.0.2.1", 5)
 _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
 
@@ -66,9 +67,11 @@ class Wire(asyncio.Transport):
     resets  whether the connection is reset when the server closes it
     """
 
-    def __init__(self, app: App | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
+    def __init__(
+        self, app: App | None = None, limits: Limits = LIMITS, *, room: float = float("inf"), peer: object = _PEER
+    ) -> None:
         system = SimpleNamespace(fileno=lambda: -1, setsockopt=self._set_option)
-        super().__init__({"peername": ("192.0.2.1", 5), "socket": system})
+        super().__init__({"peername": peer, "socket": system})
         self.resets = False
         self.app = app or GatedApp()
         self.clock = 100.0

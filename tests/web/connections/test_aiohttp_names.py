@@ -65,18 +65,12 @@ def test_no_other_module_uses_a_private_or_undocumented_name_of_aiohttp() -> Non
     assert {str(file): found for file in files if (found := [*violations(ast.parse(file.read_bytes()))])} == {}
 
 
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ("import aiohttp.http", "aiohttp.http"),
-        ("from aiohttp.web_protocol import RequestHandler", "aiohttp.web_protocol.RequestHandler"),
-        ("from aiohttp.web import _x", "aiohttp.web._x"),
-        ("from aiohttp.web import Server as S\nclass A(S): ...", "class A(S)"),
-        ("import aiohttp\nclass A(aiohttp.web.Server): ...", "class A(aiohttp.web.Server)"),
-    ],
-)
-def test_use_of_a_private_or_undocumented_name_is_found(line: str, name: str) -> None:
-    assert list(violations(ast.parse(line))) == [name]
+def test_use_of_an_undocumented_name_is_found() -> None:
+    lines = "import aiohttp.http\nfrom aiohttp.web import _x, Server as S\nclass A(S): ..."
+    assert [*violations(ast.parse(lines))] == ["aiohttp.http", "aiohttp.web._x", "class A(S)"]
+    assert [*violations(ast.parse("import aiohttp\nclass B(aiohttp.web.Server): ..."))] == [
+        "class B(aiohttp.web.Server)"
+    ]
 
 
 def test_the_dependency_excludes_untested_releases_of_aiohttp() -> None:

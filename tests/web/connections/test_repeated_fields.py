@@ -199,21 +199,15 @@ def test_any_other_difference_is_left_to_the_parser(first: str, second: str) -> 
     assert found(repeated, bytearray(head.replace(first.encode(), second.encode()))) is None
 
 
-@pytest.mark.parametrize("target", ["/", "/stores?city=S%C3%A3o&a=b+c", "/companies/a%2Fb", "/x?", "/?a=/b?c", "/%zz"])
-def test_an_ordinary_target_is_read(target: str) -> None:
-    assert found(after(FIRST + BLOCK), bytearray(f"GET {target} HTTP/1.1".encode() + BLOCK)) is not None
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
+def test_an_ordinary_target_is_read_but_not_after_a_request_that_may_not_be_repeated() -> None:
+    for target in ("/", "/stores?city=S%C3%A3o&a=b+c", "/companies/a%2Fb", "/x?", "/?a=/b?c", "/%zz"):
+        assert found(after(FIRST + BLOCK), bytearray(f"GET {target} HTTP/1.1".encode() + BLOCK)) is not None
+    for field in (
         *(b"Connection: close", b"Content-Length: 0", b"Content-Length: 3", b"Transfer-Encoding: chunked"),
         *(b"Connection: upgrade\r\nUpgrade: websocket", b"a: " + b"b" * 3000),
-    ],
-)
-def test_after_a_request_that_may_not_be_repeated_nothing_is_read(field: bytes) -> None:
-    head = FIRST + b"\r\n" + field + BLOCK
-    assert found(after(head), bytearray(head)) is None
+    ):
+        head = FIRST + b"\r\n" + field + BLOCK
+        assert found(after(head), bytearray(head)) is None
 
 
 def test_a_head_in_several_packets_is_not_repeated() -> None:

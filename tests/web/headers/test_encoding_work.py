@@ -20,7 +20,7 @@ from tests.web.codec import Codec
 from tests.web.conftest import SiteClient
 from tests.web.live import Client
 from tests.web.negotiation import CODINGS
-from tests.web.reply import Reply, ask, request
+from tests.web.reply import Reply, ask
 
 MIB = 1 << 20
 # One page of 1,000 stores, 20 pages of 50; random hex that compresses to half its size.
@@ -83,20 +83,6 @@ async def test_only_long_bodies_are_encoded_in_a_thread_and_all_are_kept(client:
         assert len({reply.body for reply in replies}) == 1
     in_threads = [thread != threading.get_ident() for thread in codec.threads]
     assert in_threads == [*[False] * 2 * len(CODINGS), *[True] * len(CODINGS)]
-
-
-async def test_a_client_that_disconnects_during_encoding_disturbs_no_other(
-    client: Client, blocked: Codec, caplog: pytest.LogCaptureFixture
-) -> None:
-    target, field = "/stores?limit=50", "Accept-Encoding: gzip"
-    _, gone = await asyncio.open_connection(client.host, client.port)
-    gone.write(request(target, field))
-    await blocked.wait_for_long_body()
-    gone.transport.abort()
-    blocked.open.set()
-    answer = await ask(client, target, field)
-    assert answer.plain == (await ask(client, target)).body
-    assert not caplog.records
 
 
 async def test_a_body_encoded_during_a_reload_is_of_the_previous_data(

@@ -1,27 +1,23 @@
 """The access log: its lines and their members."""
 
-import asyncio
 import re
-import socket
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 import orjson
 import pytest
-from aiohttp.web import UnixSite
 from hypothesis import given, strategies as st
 from pytest_aiohttp import AiohttpClient
 
 from service.access.api_key import new_key
 from service.publishing.snapshot import SnapshotHolder
-from service.web.connections.server import runner
 from service.web.pipeline.access_log import AccessLogEntry, encode_lines, loggable_path, timestamp
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
+from tests.web.connections.harness import Wire
 from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication, exchange
 from tests.web.reply import ask
 
@@ -126,28 +122,12 @@ async def test_a_malformed_request_is_logged_without_its_content(logged: Client,
     assert b"secret" not in lines[-1]
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
-async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
-    snapshots: SnapshotHolder, folder: Path, lines: Lines, name: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await serve(snapshots, folder)
-    monkeypatch.chdir(folder)  # the path of a socket must be short
+@pytest.mark.parametrize("name", [None, "", b"\xff\n", "10.0.0.1", "sd_0123456789abcdefghij"])
+async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(lines: Lines, name: object) -> None:
     settings = msgspec.structs.replace(DEFAULTS, trusted_proxy=("10.0.0.0/8",))
-    server = runner(make_site(snapshots, authentication([KEY]), settings, log=lines.write).public)
-    await server.setup()
-    with socket.socket(socket.AF_UNIX) as sock:
-        await UnixSite(server, "socket").start()
-        sock.setblocking(False)
-        if name:
-            sock.bind(name)
-        await asyncio.get_running_loop().sock_connect(sock, "socket")
-        reader, writer = await asyncio.open_unix_connection(sock=sock)
-        writer.write(b"GET /health HTTP/1.0\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n")
-        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
-        writer.close()
-    await server.cleanup()
-    assert lines.last["client"] == "unix"
+    wire = Wire(make_site(SnapshotHolder(), authentication([KEY]), settings, log=lines.write).public, peer=name)
+    await wire.send(b"GET /health HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n")
+    assert (wire.statuses, lines.last["client"]) == ([200], "unix")
 
 
 async def test_dropped_lines_are_counted_and_block_nothing(logged: Client, lines: Lines) -> None:
