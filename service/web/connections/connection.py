@@ -188,10 +188,10 @@ class Connection(asyncio.BufferedProtocol):
         self._queued = False
         if self._transport.is_closing():
             return
-        if self._stream is not None and self.state is _ANSWERING:
-            self._write_piece(self._stream)
-        elif self._rest:
-            self._write((self._rest.popleft(),))
+        if self._rest:
+            self._send((self._rest.popleft(),))
+        elif self._stream is not None and self.state is _ANSWERING:
+            self._send_piece(self._stream)
         else:
             self._read()
 
@@ -399,16 +399,13 @@ class Connection(asyncio.BufferedProtocol):
         return pieces
 
     def _send(self, pieces: Pieces) -> None:
-        """Send a response, unless the client is gone."""
+        """Send a response or a part of it, unless the client is gone."""
         if self._transport.is_closing():
             self._end_stream()
             return
         if not self._authenticated and sum(map(len, pieces)) > TURN_BYTES:
             self._rest.extend(split(pieces, TURN_BYTES))
             pieces = (self._rest.popleft(),)
-        self._write(pieces)
-
-    def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
         if self.state is _WRITING:
             self._sending = held_bytes(pieces)
@@ -416,7 +413,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._next()
 
-    def _write_piece(self, stream: Stream) -> None:
+    def _send_piece(self, stream: Stream) -> None:
         """Send the next piece of a stream. After an error the client does not get the end of it."""
         try:
             piece = stream.take()
@@ -430,11 +427,11 @@ class Connection(asyncio.BufferedProtocol):
             self._queue()
             return
         if self._chunked:
-            self._write(chunk(piece))
+            self._send(chunk(piece))
         elif piece is None:
             self._next()
         else:
-            self._write((piece,))
+            self._send((piece,))
 
     def _end_stream(self) -> None:
         if self._stream is not None:
