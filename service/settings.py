@@ -31,6 +31,8 @@ def _whole(metavar: str, least: int, most: int) -> Meta:
     return Meta(ge=least, le=most, title=metavar, description=f"a whole number from {least} to {most}")
 
 
+# The colour of the public page.
+ACCENT: Final = "#0f6b5c"
 _COUNT: Final = _whole("N", 1, _MANY)
 
 # The description of a type says in error messages what is accepted; its title is the metavar.
@@ -159,7 +161,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     explorer_key: Annotated[Text, Help("Give the public page this public key of this service's origin.", "KEY")] = ""
     title: Annotated[Text, Help("Call the public page this.", "TEXT", "Stores")] = ""
     logo: Annotated[Text, Help("Show this .svg, .png, .jpg or .webp on the public page.", "FILE")] = ""
-    accent: Annotated[Text, Help("Use this colour for buttons and marks of the public page.", "COLOUR", "#0f6b5c")] = ""
+    accent: Annotated[Text, Help("Use this colour for buttons and marks of the public page.", "COLOUR", ACCENT)] = ""
     frame_ancestors: Annotated[
         Texts, Help("Let pages of this origin show the public page in a frame. Repeatable.", "ORIGIN")
     ] = ()

@@ -9,12 +9,13 @@ from tools import map_names
 
 
 def write_map(folder: Path) -> Path:
-    """Write a map of two countries, one of which has two states, and of places without names."""
+    """Write a map of two countries, one of which has two states, one far south, and of places without names."""
     land, island = geometry([square(50, 50, 0.1)], [square(0, 0, 10)]), geometry([square(30, 0, 0.1)])
+    south = geometry([square(0, -80, 10)])  # which the map does not have
     with closing(sqlite3.connect(folder / "map.gpkg")) as database, database:
         database.execute("CREATE TABLE countries (iso_a2, name, geom)")
         database.execute("CREATE TABLE states_provinces (name, geom)")
-        countries = [("AA", "Land", land), ("BB", None, island), ("-1", "Nowhere", land)]
+        countries = [("AA", "Land", land), ("BB", None, island), ("-1", "Nowhere", land), ("AQ", "Far", south)]
         database.executemany("INSERT INTO countries VALUES (?, ?, ?)", countries)
         states = [("Wide", land), ("Smallest of all the islands", island), (None, land)]
         database.executemany("INSERT INTO states_provinces VALUES (?, ?)", states)

@@ -26,7 +26,7 @@ FOLDER: Final = Path(__file__).parents[1] / "service" / "web" / "explorer"
 SOURCE: Final = "Natural Earth 1:10m v4.1.0, public domain, in world_map.gpkg of QGIS; tools/base_map.py"
 _TILE_PIXELS: Final = 256
 _HIGHEST_LATITUDE: Final = 85.0511  # the edge of the projection
-_ANTARCTIC: Final = -60
+ANTARCTIC: Final = -60  # what is farther south is not on the map
 # Of an encoded polyline: five bits a character, the lowest first; one more says that others follow.
 _BITS: Final = 5
 _MORE: Final = 1 << _BITS
@@ -77,7 +77,7 @@ def segments(geometries: Iterable[bytes]) -> Counter[Segment]:
     for geometry in geometries:
         for ring in chain.from_iterable(polygons(geometry)):
             points = zip(ring[::2], ring[1::2], strict=True)
-            found.update((min(pair), max(pair)) for pair in pairwise(points) if max(pair)[1] > _ANTARCTIC)
+            found.update((min(pair), max(pair)) for pair in pairwise(points) if max(pair)[1] > ANTARCTIC)
     return found
 
 

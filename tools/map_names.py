@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from tools.base_map import FOLDER, SOURCE
+from tools.base_map import ANTARCTIC, FOLDER, SOURCE
 from tools.geopackage import Ring, polygons
 
 _PIXELS_OF_A_DEGREE: Final = 256 / 360  # at zoom 0
@@ -83,7 +83,7 @@ def names(file: Path) -> Names:
 
 
 def _sorted(found: list[Name]) -> Iterator[Name]:
-    yield from sorted(set(found), key=lambda name: (name[3], name))
+    yield from sorted({name for name in found if name[2] > ANTARCTIC}, key=lambda name: (name[3], name))
 
 
 def main(file: Path) -> None:

@@ -465,16 +465,23 @@ def public(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
         yield serves
 
 
-@pytest.mark.parametrize(("locale", "text"), [("en-US", "22 stores found"), ("de-DE", "22 Filialen gefunden")])
-def test_the_public_page_speaks_the_language_of_the_browser(
-    browser: Any, public: Running, locale: str, text: str
+@pytest.mark.parametrize(("locale", "scheme"), [("en-US", "light"), ("de-DE", "dark")])
+def test_the_public_page_has_the_language_and_the_theme_of_the_browser(
+    browser: Any, public: Running, locale: str, scheme: str
 ) -> None:
-    context = browser.new_context(viewport=DESKTOP, locale=locale)
+    text, ground = {
+        "light": ("22 stores found", "rgb(255, 255, 255)"),
+        "dark": ("22 Filialen gefunden", "rgb(28, 35, 40)"),
+    }[scheme]
+    context = browser.new_context(viewport=DESKTOP, locale=locale, color_scheme=scheme)
     visit = Visit(context, public.address).open("/explorer?q=toronto")
     expect(visit.page.get_by_role("heading", name="Shops")).to_be_visible()
     found(visit, text)
     visit.page.locator("store-locator .cluster").first.wait_for()
     assert visit.page.evaluate("document.documentElement.lang") == locale[:2]
+    for part in ("body", "store-locator .locator"):
+        expect(visit.page.locator(part)).to_have_css("background-color", ground)
+    visit.page.locator("li .name").first.click()
     assert serious_violations(visit.page) == []
     context.close()
     assert visit.errors == []

@@ -315,8 +315,10 @@ def test_without_authentication_nothing_is_asked(visits: Any, data: Path, tmp_pa
 
 
 def test_an_invalid_address_is_explained(go: Go) -> None:
-    visit = go("/explorer?near=here&limit=0", 422)
-    visit.page.get_by_text("expected latitude,longitude in decimal degrees").wait_for()
+    visit = go("/explorer?near=here&limit=0&sort_by=nam", 422)
+    visit.page.get_by_text("Expected latitude,longitude in decimal degrees").wait_for()
+    visit.page.get_by_text("There is no such value.").wait_for()
+    visit.click("button", "Did you mean name?")
     visit.click("button", "Remove near")
     visit.click("button", "Remove rows per page")
     visit.wait("122 stores found")

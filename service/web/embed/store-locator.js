@@ -3,11 +3,10 @@
 import { Api, ApiError, minuteOf } from "./api.js";
 import { element, say } from "./dom.js";
 import { texts } from "./en.js";
-import { languageOf, pointOf } from "./language.js";
+import { languageOf, pointOf, preferred } from "./language.js";
 import { Search, placeName } from "./search.js";
 import { SHEET, cardOf, frameOf, itemOf, nameOf } from "./view.js";
 
-export const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "ja"];
 /** Attributes of the element, and the parameters that they set. */
 export const PARAMETERS = { country: "country", company: "company_id", query: "q", near: "near", radius: "radius" };
 const OTHERS = ["key", "src", "unit", "lang", "limit", "map", "show", "directions", "store-url", "json-ld"];
@@ -26,45 +25,24 @@ const POSITION = { timeout: 15_000, maximumAge: 60_000 };
  *   tells of its stores and its map
  */
 
-/** Sends requests with a public key. */
-class PublicApi extends Api {
-  /** @param {URL} base @param {string} key @param {string[]} countries those of which places are offered */
-  constructor(base, key, countries) {
-    super(() => "");
-    this.base = base;
-    /** @type {RequestCredentials} */
-    this.credentials = "omit";
-    this.mostStores = MOST_LIMIT;
-    this.publicKey = key;
-    this.countries = countries;
-  }
-
-  /** @param {string} path @param {URLSearchParams | Record<string, string>} query @returns {URL} */
-  url(path, query) {
-    const url = super.url(path, query);
-    if (path === "places") for (const each of this.countries) url.searchParams.append("country", each);
-    if (this.publicKey) url.searchParams.set("key", this.publicKey);
-    return url;
-  }
-
-  /** @returns {Promise<Service>} */
-  async service() {
-    try {
-      return (await this.get("embed/service.json")).body;
-    } catch {
-      return { attributes: [], tiles: "", attribution: "", images: [] }; // the requests for stores say why
-    }
-  }
-}
+/** What a service that tells nothing of itself has: the requests for stores say why. @type {Service} */
+const UNKNOWN = { attributes: [], tiles: "", attribution: "", images: [] };
 
 /** What an element shows until one of its attributes changes. */
 class Locator {
-  /** @param {StoreLocator} host @param {PublicApi} api @param {Language} language */
-  constructor(host, api, language) {
+  /** @param {StoreLocator} host @param {Language} language */
+  constructor(host, language) {
+    const src = host.text("src");
+    const api = new Api(() => "");
+    if (src) api.base = new URL(src.replace(/\/?$/, "/"), document.baseURI);
+    if (host.text("key")) api.parameters.key = host.text("key");
+    api.credentials = "omit";
+    api.mostStores = MOST_LIMIT;
     this.host = host;
     this.api = api;
     this.language = language;
-    this.service = api.service();
+    /** @type {Promise<Service>} */
+    this.service = api.get("embed/service.json").then(({ body }) => body, () => UNKNOWN);
     this.abort = new AbortController();
     this.query = new URLSearchParams();
     for (const [attribute, name] of Object.entries(PARAMETERS)) for (const each of host.words(attribute)) this.query.append(name, each);
@@ -100,6 +78,11 @@ class Locator {
   /** @param {string} name @returns {string} the value of a parameter, empty if it is not set */
   get(name) {
     return this.query.get(name) ?? "";
+  }
+
+  /** @param {string} name @returns {string[]} its values */
+  all(name) {
+    return this.query.getAll(name);
   }
 
   /**
@@ -346,11 +329,9 @@ export class StoreLocator extends HTMLElement {
     this.locator = null;
     const begun = (this.begun = {});
     if (!this.isConnected) return;
-    const src = this.text("src");
-    const base = src ? new URL(src.replace(/\/?$/, "/"), document.baseURI) : new URL("../", import.meta.url);
     const language = await this.#language();
     if (begun !== this.begun || !this.isConnected) return;
-    this.locator = new Locator(this, new PublicApi(base, this.text("key"), this.words("country")), language);
+    this.locator = new Locator(this, language);
     /** @type {ShadowRoot} */ (this.shadowRoot).replaceChildren(this.locator.parts.root);
     this.locator.ask();
   }
@@ -358,7 +339,7 @@ export class StoreLocator extends HTMLElement {
   /** @returns {Promise<Language>} the first of those of the element, the page and the visitor that there is */
   async #language() {
     const own = /** @type {HTMLElement | null} */ (this.closest("[lang]"))?.lang ?? "";
-    const { code, locale } = preferred([own, ...navigator.languages], LANGUAGES);
+    const { code, locale } = preferred([own, ...navigator.languages]);
     const unit = this.getAttribute("unit");
     try {
       return languageOf(code, code === "en" ? texts : (await import(`./${code}.js`)).texts, locale, unit);
@@ -366,25 +347,6 @@ export class StoreLocator extends HTMLElement {
       return languageOf("en", texts, "en", unit);
     }
   }
-}
-
-/**
- * Choose the language of texts, and that of numbers and dates with its country.
- * @param {string[]} wanted language tags, the best first; what is none is left out
- * @param {string[]} codes those that there are, the first of which is the last resort
- * @returns {{code: string, locale: string}}
- */
-export function preferred(wanted, codes) {
-  const tags = wanted.flatMap((tag) => {
-    try {
-      return Intl.getCanonicalLocales(tag.replace("_", "-"));
-    } catch {
-      return [];
-    }
-  });
-  const codeOf = (/** @type {string} */ tag) => tag.split("-")[0];
-  const code = tags.map(codeOf).find((each) => codes.includes(each)) ?? codes[0];
-  return { code, locale: tags.find((tag) => codeOf(tag) === code && tag !== code) ?? code };
 }
 
 customElements.define("store-locator", StoreLocator);

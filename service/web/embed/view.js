@@ -27,6 +27,12 @@ SHEET.replaceSync(`
   --open: var(--accent); --closed: #9c3d22; --mark: var(--accent); --shadow: 0 6px 24px rgb(20 30 40 / 18%);
   font-family: var(--store-locator-font, inherit); font-size: clamp(16px, 1rem, 20px); line-height: 1.45; color: var(--text); background: var(--raised); border-radius: var(--corner);
 }
+@media (prefers-color-scheme: dark) {
+  :host([theme="auto"]) .locator {
+    --accent: color-mix(in srgb, var(--store-locator-accent, #0f6b5c) 45%, #fff); --on-accent: #0b1215; --closed: #f0977a; color-scheme: dark;
+    --text: var(--store-locator-text, #e7ecef); --raised: var(--store-locator-background, #1c2328);
+  }
+}
 *, *::before { box-sizing: border-box; }
 [hidden], .with-card > :not(.card) { display: none !important; }
 h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; }
@@ -37,7 +43,7 @@ h2, h3, p, dl, dd, ol, ul { margin: 0; padding: 0; }
 .search { padding: 4px 4px 8px; }
 .box { position: relative; flex: 1 1 10em; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 44px; padding: 0 12px; border: 1px solid var(--edge); border-radius: var(--corner); background: var(--raised); }
-input { width: 100%; }
+input { width: 100%; text-overflow: ellipsis; }
 button, .button { display: inline-flex; align-items: center; gap: 6px; cursor: pointer; text-decoration: none; border-color: var(--line); }
 button:hover, .button:hover { background: var(--soft); }
 .primary, [aria-pressed="true"] { background: var(--accent) !important; color: var(--on-accent); border-color: var(--accent); }
@@ -51,7 +57,7 @@ button:hover, .button:hover { background: var(--soft); }
 .body { display: grid; min-height: 0; border: 1px solid var(--line); border-radius: var(--corner); overflow: hidden; }
 .side { position: relative; overflow: auto; overscroll-behavior: contain; }
 .side[aria-busy] .list { opacity: .6; }
-.map { display: none; position: relative; background: #dbe6ec; font: inherit; z-index: 0; }
+.map { display: none; position: relative; background: var(--map-sea, var(--soft)); font: inherit; z-index: 0; }
 .with-map .map { display: block; }
 .with-map .body { grid-template-rows: 40% minmax(0, 1fr); }
 .list { list-style: none; }

@@ -10,7 +10,7 @@ import msgspec
 
 from service.model.attributes import Attribute, Schema
 from service.model.operation import JSON
-from service.settings import Settings, frame_ancestor
+from service.settings import ACCENT, Settings, frame_ancestor
 from service.web.endpoints.documents import (
     MEDIA_TYPES,
     VENDORED,
@@ -27,7 +27,6 @@ from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import ResourceRoute, Route
 
 EMBED_PATH: Final = "/embed"
-_ACCENT: Final = "#0f6b5c"
 _FILES: Final = f"{EMBED_PATH}/{{file}}"
 # Of the explorer, what the element imports or loads.
 _SHARED: Final = (
@@ -81,7 +80,7 @@ def public_routes(settings: Settings) -> tuple[Route, ...]:
     name = f"logo{logo.suffix.lower() or '.svg'}"
     known = {"TITLE": settings.title or "Stores", "KEY": settings.explorer_key, "LOGO": f"explorer/{name}"}
     page, style, script = ((web / "public" / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
-    files = {"page.css": filled(style, ACCENT=settings.accent or _ACCENT), "page.js": script.encode(), name: picture}
+    files = {"page.css": filled(style, ACCENT=settings.accent or ACCENT), "page.js": script.encode(), name: picture}
     return page_routes(filled(page, **known), files, page_headers(settings.tiles, settings.images, ancestors))
 
 

@@ -31,6 +31,8 @@ export class Api extends EventTarget {
     this.mostStores = 1000;
     /** @type {RequestCredentials} */
     this.credentials = "same-origin";
+    /** Parameters of each request. @type {Record<string, string>} */
+    this.parameters = {};
     /** The version of the data of the latest answer. */
     this.version = "";
   }
@@ -90,7 +92,7 @@ export class Api extends EventTarget {
   /** @param {string} path @param {URLSearchParams | Record<string, string>} query @returns {URL} */
   url(path, query) {
     const url = new URL(path, this.base);
-    url.search = new URLSearchParams(query).toString();
+    url.search = new URLSearchParams([...new URLSearchParams(query), ...Object.entries(this.parameters)]).toString();
     return url;
   }
 

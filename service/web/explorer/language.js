@@ -1,5 +1,7 @@
 // A language: its texts, numbers, distances, dates, and addresses in the order of their countries.
 
+/** The languages that the element has texts in; the first is the last resort. */
+const LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "ja"];
 // Countries where road signs have miles.
 const MILES = ["US", "GB", "LR", "MM"];
 const [KILOMETRE, MILE] = [{ unit: "kilometer", metres: 1000 }, { unit: "mile", metres: 1609.344 }];
@@ -78,6 +80,24 @@ function lazy(make) {
   /** @type {T | undefined} */
   let made;
   return () => (made ??= make());
+}
+
+/**
+ * Choose the language of texts, and that of numbers and dates with its country.
+ * @param {string[]} wanted language tags, the best first; what is none is left out
+ * @returns {{code: string, locale: string}}
+ */
+export function preferred(wanted) {
+  const tags = wanted.flatMap((tag) => {
+    try {
+      return Intl.getCanonicalLocales(tag.replace("_", "-"));
+    } catch {
+      return [];
+    }
+  });
+  const codeOf = (/** @type {string} */ tag) => tag.split("-")[0];
+  const code = tags.map(codeOf).find((each) => LANGUAGES.includes(each)) ?? LANGUAGES[0];
+  return { code, locale: tags.find((tag) => codeOf(tag) === code && tag !== code) ?? code };
 }
 
 /** @param {Kind | undefined} kind @param {any} value @param {Language} language @returns {string} the value of an attribute in words */

@@ -10,7 +10,7 @@ const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
 const NUMBERS = ["latitude", "longitude", "distance"];
 const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code", "company_id"];
 // How much of the width a column has, beside one.
-const WIDTHS = { name: 2.6, address_1: 1.7, city: 1.2 };
+const WIDTHS = { name: 2.1, address_1: 1.6, city: 1.2, distance: 1.25 };
 const SKELETONS = 12;
 
 /**
@@ -165,7 +165,8 @@ export class List {
   /** @param {Page} page @param {string[]} columns */
   #drawTable(page, columns) {
     this.words = wordsOf(this.view?.query ?? "");
-    const widths = columns.map((name) => /** @type {Record<string, number>} */ (WIDTHS)[name] ?? 1);
+    const usual = /** @type {Record<string, number>} */ (WIDTHS);
+    const widths = columns.map((name) => usual[name] ?? Math.min(Math.max(fieldLabel(name).length / 8, 1), 1.6));
     const whole = widths.reduce((sum, each) => sum + each, 0);
     this.parts.table.classList.toggle("usual", !this.view?.fields.length);
     this.parts.table.style.minWidth = columns.length > DEFAULT_COLUMNS.length + 2 ? `${columns.length * 120}px` : "";
@@ -210,7 +211,7 @@ export class List {
     const isNumber = NUMBERS.includes(name) || own?.kind === "number";
     const kinds = [name, isNumber ? "number" : "", has || isLink ? "" : "none"].filter(Boolean).join(" ");
     const text = name === "company_id" && has ? this.actions.companyName(value) : own ? formatAttribute(own.kind, value) : formatValue(name, value);
-    const attributes = { class: kinds, title: text.length > 12 ? text : null, "data-company": name === "company_id" && has ? value : null };
+    const attributes = { class: kinds, title: text.length > 12 ? text : null, "data-company": name === "company_id" && has ? value : null, "data-label": own && own.kind !== "url" ? fieldLabel(name) : null };
     if (name === "is_open") return element("td", attributes, has ? badge(value, text) : TEXT.none);
     const parts = has && SEARCHED.includes(name) ? marked(text, this.words) : [text];
     if (!isLink) return element("td", attributes, ...parts);

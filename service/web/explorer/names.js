@@ -27,9 +27,10 @@ const nearest = (value, middle, reach) => Math.max(middle - reach, Math.min(valu
  * @template {{kind: string, text: string, x: number, y: number}} Placed
  * @param {Placed[]} names at places in pixels
  * @param {Circle[]} circles
+ * @param {number} width that of the map, which cuts no name
  * @returns {(Placed & {down: number})[]} how far below its place a name is
  */
-export function withRoom(names, circles) {
+export function withRoom(names, circles, width) {
   /** @type {{x: number, y: number, half: number}[]} */
   const taken = [];
   /** @type {(Placed & {down: number})[]} */
@@ -38,6 +39,7 @@ export function withRoom(names, circles) {
     const { text, x, y } = name;
     if (chosen.some((each) => each.text === text && each.kind !== name.kind)) continue; // a city that is a province
     const half = (text.length * CHARACTER) / 2 + 4;
+    if (x < half || x > width - half) continue;
     const covers = (/** @type {Circle} */ { x: across, y: up, radius }, /** @type {number} */ at) =>
       Math.hypot(across - nearest(across, x, half), up - nearest(up, at, LINE / 2)) < radius;
     const isFree = (/** @type {number} */ down) =>
@@ -113,7 +115,7 @@ export class MapNames {
       .map((each) => ({ ...each, ...map.latLngToContainerPoint(each.point) }));
     layer.clearLayers();
     const circles = this.marks.map(({ place, radius }) => ({ ...map.latLngToContainerPoint(place), radius }));
-    for (const { kind, text, point, down } of withRoom(placed, circles)) {
+    for (const { kind, text, point, down } of withRoom(placed, circles, map.getSize().x)) {
       const html = element("span", { "aria-hidden": "true" }, text);
       const icon = L.divIcon({ className: `name-of ${kind}`, iconSize: [0, 0], iconAnchor: [0, -down], html });
       layer.addLayer(L.marker(point, { icon, pane: "names", keyboard: false, interactive: false }));

@@ -9,6 +9,9 @@ import { needsKey } from "./results.js";
 import { placeName } from "./search.js";
 import { TEXT, fieldLabel } from "./strings.js";
 
+/** With more possible values, they are not listed. */
+const MOST_CHOICES = 6;
+
 /**
  * @typedef {import("./state.js").State} State
  * @typedef {import("./api.js").Invalid} Invalid
@@ -71,11 +74,14 @@ function described(error, state, retry) {
   return [element("h2", {}, TEXT.invalidTitle), element("ul", {}, ...error.items.map((item) => invalid(item, state)))];
 }
 
+/** @param {string} msg @returns {string} */
+const sentence = (msg) => msg.replace(/^Value error, /, "").replace(/^./u, (first) => first.toUpperCase());
+
 /** @param {Invalid} item @param {State} state */
 function invalid({ loc: [, name], msg, type }, state) {
   if (name === "q") {
     byId("q-error").hidden = false;
-    byId("q-error").textContent = msg;
+    byId("q-error").textContent = sentence(msg);
   }
   const choices = [...msg.matchAll(/'([^']+)'/g)].map(([, choice]) => choice);
   const other = type === "enum" ? meant(state.get(name), choices) : null;
@@ -83,7 +89,7 @@ function invalid({ loc: [, name], msg, type }, state) {
     "li",
     {},
     element("strong", {}, fieldLabel(name), state.get(name) && ` “${state.all(name).join(", ")}”`),
-    element("p", {}, msg.replace(/^Value error, /, "")),
+    element("p", {}, choices.length > MOST_CHOICES ? TEXT.noSuchValue : sentence(msg)),
     element(
       "div",
       { class: "row" },

@@ -20,7 +20,7 @@ export class Search {
   /**
    * @param {{form: HTMLElement, input: HTMLInputElement, options: HTMLElement, status: HTMLElement}} parts
    * @param {import("./api.js").Api} api
-   * @param {Pick<import("./state.js").State, "get" | "set">} state
+   * @param {Pick<import("./state.js").State, "get" | "all" | "set">} state
    * @param {import("./language.js").Language} language
    * @param {Suggest} suggest returns the values of filters that begin like what is typed
    */
@@ -120,9 +120,10 @@ export class Search {
     this.abort.abort();
     this.abort = new AbortController();
     if ([...words.trim()].length < LEAST) return null;
-    const near = this.state.get("near");
+    const query = new URLSearchParams({ q: words, limit: MOST_PLACES });
+    for (const name of ["near", "country"]) for (const value of this.state.all(name)) query.append(name, value);
     try {
-      return (await this.api.get("places", { q: words, limit: MOST_PLACES, ...(near && { near }) }, this.abort.signal)).body;
+      return (await this.api.get("places", query, this.abort.signal)).body;
     } catch {
       return null; // the words are searched all the same
     }

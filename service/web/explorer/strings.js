@@ -181,6 +181,7 @@ export const TEXT = {
   keyOfTab: "This tab has the key until it is closed.",
 
   offlineHint: "The page tries again when the connection is back.",
+  noSuchValue: "There is no such value.",
   invalidTitle: "The service does not accept a value of this address",
 };
 

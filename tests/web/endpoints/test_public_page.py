@@ -15,7 +15,7 @@ async def test_it_has_the_key_and_the_look_of_the_operator(site_client: SiteClie
     client = await site_client(**PUBLIC, title='A "shop" <b>', logo=str(tmp_path / "Logo.PNG"), accent="#b3261e")
     html = await (await client.get("/explorer")).text()
     assert "<title>A &quot;shop&quot; &lt;b&gt;</title>" in html
-    assert '<store-locator key="sd_pub_abc">' in html
+    assert '<store-locator key="sd_pub_abc" ' in html
     assert "#b3261e" in await (await client.get("/explorer/page.css")).text()
     logo = await client.get("/explorer/logo.png")
     assert (logo.headers["Content-Type"], await logo.read()) == ("image/png", b"\x89PNG")
@@ -25,7 +25,7 @@ async def test_it_is_plain_without_settings_and_has_no_way_to_the_api(site_clien
     client = await site_client(no_auth=True, explorer="public")
     html = await (await client.get("/explorer")).text()
     assert "<title>Stores</title>" in html
-    assert '<store-locator key="">' in html
+    assert '<store-locator key="" ' in html
     style = await (await client.get("/explorer/page.css")).text()
     assert not re.search("{[A-Z]", html + style)
     assert not re.search("docs|openapi|csv", html)
@@ -38,7 +38,7 @@ async def test_what_it_loads_is_relative_and_is_there(site_client: SiteClient) -
     html = await (await client.get("/explorer")).text()
     script = await (await client.get("/explorer/page.js")).text()
     imported = [posixpath.normpath(f"explorer/{path}") for path in re.findall(r'from "([^"]+)"', script)]
-    assert imported == ["embed/store-locator.js"]
+    assert "embed/store-locator.js" in imported
     for path in [*re.findall(r'(?:src|href)="([^"]+)"', html), *imported]:
         assert (await client.get(f"/{path}")).status == 200, path
 
