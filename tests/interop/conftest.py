@@ -1,7 +1,7 @@
 """A service with each cache in front of it, in turn; visits of a browser to the explorer."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
@@ -9,18 +9,29 @@ from typing import Any, Protocol
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
+from tests.directory import Record, company, write_directory
 from tests.interop.cache_client import FIRST, SECOND, CachedService
 from tests.interop.caching_proxies import NGINX, VARNISH, CacheKind
 from tests.interop.explored import DESKTOP, Visit, chromium
-from tests.program import eventually, serving
+from tests.program import Running, eventually, serving
 from tests.run.generations import Generation
 
+Records = Iterable[Record]
+ACME: Records = (company(),)
 KEYS = ("--api-key", FIRST[1], "--api-key", SECOND[1])
 # Cache-Control for shared caches: fresh for ten minutes, or for a second.
 FRESH = ("--cache-control", "max-age=0, s-maxage=600")
 BRIEF = ("--cache-control", "max-age=0, s-maxage=1")
 # Makes each answer long enough to be worth a coding.
 WEIGHT = 500
+
+
+class Served(Protocol):
+    """Serves some stores, and companies, without keys unless options say so, until the test ends."""
+
+    def __call__(
+        self, stores: Records, *options: str | Path, mapping: str = "", companies: Records = ACME
+    ) -> Running: ...
 
 
 class SetUp(Protocol):
@@ -73,6 +84,31 @@ def withdrawn(cached: CachedService, data: Path) -> Iterator[None]:
     port = cached.service.address.rpartition(":")[2]
     with serving("--data", data, "--port", port, "--api-key", SECOND[1], *BRIEF):
         yield
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with ExitStack() as runs:
+
+        def serve(stores: Records, *options: str | Path, mapping: str = "", companies: Records = ACME) -> Running:
+            return runs.enter_context(serving_stores(tmp_path, stores, *options, mapping=mapping, companies=companies))
+
+        yield serve
+
+
+def serving_stores(
+    folder: Path,
+    stores: Records,
+    *options: str | Path,
+    mapping: str = "",
+    companies: Records = ACME,
+) -> AbstractContextManager[Running]:
+    """Serve stores from a folder inside the block."""
+    data = write_directory(folder / "data", stores, companies)
+    if mapping:
+        (data / "mapping.toml").write_text(mapping)
+    keys = () if any("key" in str(option) for option in options) else ("--no-auth",)
+    return serving("--data", data, "--cache", folder / "cache", *keys, *options)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ const shop = hours(
 );
 const stateAt = (value, text) => {
   const { isOpen, change } = openState(value, new Date(text));
-  return [isOpen, change && `${change.day} ${change.date} ${change.time} +${change.daysAhead}`];
+  return [isOpen, change && `${change.date} ${change.time} +${change.daysAhead}`];
 };
 
 test("a store is open at the instants at which the oracle says so", () => {
@@ -37,22 +37,22 @@ test("a store is open at the instants at which the oracle says so", () => {
 });
 
 test("it is open until it closes, also after midnight", () => {
-  assert.deepEqual(stateAt(shop, "2026-11-23T09:00:00+01:00"), [true, "monday 2026-11-23 12:30 +0"]);
-  assert.deepEqual(stateAt(shop, "2026-11-27T23:00:00+01:00"), [true, "saturday 2026-11-28 02:00 +1"]);
-  assert.deepEqual(stateAt(shop, "2026-11-28T01:59:59+01:00"), [true, "saturday 2026-11-28 02:00 +0"]);
+  assert.deepEqual(stateAt(shop, "2026-11-23T09:00:00+01:00"), [true, "2026-11-23 12:30 +0"]);
+  assert.deepEqual(stateAt(shop, "2026-11-27T23:00:00+01:00"), [true, "2026-11-28 02:00 +1"]);
+  assert.deepEqual(stateAt(shop, "2026-11-28T01:59:59+01:00"), [true, "2026-11-28 02:00 +0"]);
 });
 
 test("it is closed until it opens, today or another day, past exceptions", () => {
-  assert.deepEqual(stateAt(shop, "2026-11-23T12:30:00+01:00"), [false, "monday 2026-11-23 14:00 +0"]);
-  assert.deepEqual(stateAt(shop, "2026-11-28T02:00:00+01:00"), [false, "monday 2026-11-30 09:00 +2"]);
-  assert.deepEqual(stateAt(shop, "2026-12-24T12:00:00+01:00"), [false, "monday 2026-12-28 09:00 +4"]);
+  assert.deepEqual(stateAt(shop, "2026-11-23T12:30:00+01:00"), [false, "2026-11-23 14:00 +0"]);
+  assert.deepEqual(stateAt(shop, "2026-11-28T02:00:00+01:00"), [false, "2026-11-30 09:00 +2"]);
+  assert.deepEqual(stateAt(shop, "2026-12-24T12:00:00+01:00"), [false, "2026-12-28 09:00 +4"]);
 });
 
 test("an exception ends an interval of the day before at midnight, and intervals that touch are one", () => {
   const late = hours(DAYS.map((day) => `${day} 20:00 02:00`), ["2026-11-28 2026-11-28"]);
-  assert.deepEqual(stateAt(late, "2026-11-27T23:00:00+01:00"), [true, "saturday 2026-11-28 00:00 +1"]);
+  assert.deepEqual(stateAt(late, "2026-11-27T23:00:00+01:00"), [true, "2026-11-28 00:00 +1"]);
   const long = hours(["friday 00:00 23:59", "saturday 00:00 12:00"]);
-  assert.deepEqual(stateAt(long, "2026-11-27T08:00:00+01:00"), [true, "saturday 2026-11-28 12:00 +1"]);
+  assert.deepEqual(stateAt(long, "2026-11-27T08:00:00+01:00"), [true, "2026-11-28 12:00 +1"]);
 });
 
 test("what never closes or never opens has no change", () => {
@@ -62,21 +62,15 @@ test("what never closes or never opens has no change", () => {
 
 test("the week begins with today in the zone of the store", () => {
   const at = new Date("2026-11-27T12:00:00Z"); // Saturday in Kiritimati
-  const names = (zone) => weekOf(hours([], [], zone), at).map(({ day }) => day);
-  assert.deepEqual(names("Pacific/Kiritimati"), ["saturday", "sunday", ...DAYS.slice(0, 5)]);
-  assert.equal(names("America/New_York")[0], "friday");
+  const dates = (zone) => weekOf(hours([], [], zone), at).map(({ date }) => date.slice(-2));
+  assert.deepEqual(dates("Pacific/Kiritimati"), ["28", "29", "30", "01", "02", "03", "04"]);
+  assert.equal(dates("America/New_York")[0], "27");
 });
 
 test("the week has the intervals of exceptions on their dates, and a whole date as it is served", () => {
   const week = weekOf(shop, new Date("2026-12-24T00:00:00+01:00"));
-  assert.deepEqual(week[0], {
-    date: "2026-12-24",
-    day: "thursday",
-    intervals: [{ opens: "09:00", closes: "12:00" }],
-    isException: true,
-  });
+  assert.deepEqual(week[0], { date: "2026-12-24", intervals: [{ opens: "09:00", closes: "12:00" }] });
   assert.deepEqual(week.map(({ intervals }) => intervals.length), [1, 0, 0, 0, 2, 0, 0]);
-  assert.deepEqual(week.map(({ isException }) => isException), [true, true, true, false, false, false, false]);
   const whole = weekOf(hours(["friday 00:00 23:59", "saturday 18:00 00:00"]), new Date("2026-11-27T12:00:00Z"));
   assert.deepEqual(whole.slice(0, 2).map(({ intervals }) => intervals), [
     [{ opens: "00:00", closes: "23:59" }],

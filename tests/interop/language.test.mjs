@@ -1,7 +1,7 @@
 // Languages: texts, numbers, distances, dates, addresses. Run by test_explorer_modules.py.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { attributeText, destinationOf, directionsUrl, languageOf, pointOf } from "./embed/language.js";
+import { attributeText, destinationOf, directionsUrl, languageOf, pointOf, preferred } from "./embed/language.js";
 
 const CODES = ["en", "de", "fr", "es", "it", "nl", "ja"];
 const texts = Object.fromEntries(await Promise.all(CODES.map(async (code) => [code, (await import(`./embed/${code}.js`)).texts])));
@@ -19,6 +19,12 @@ test("each language has each text, and those with a value show it", () => {
     }
     assert.deepEqual(Object.keys(TEXT.place), ["city", "postal_code", "postal_area"]);
   }
+});
+
+test("the first wanted language that there is is chosen, with the form of its country", () => {
+  assert.deepEqual(preferred(["pl", "de", "de-CH"]), { code: "de", locale: "de-CH" });
+  assert.deepEqual(preferred(["", "fr_CA", "en"]), { code: "fr", locale: "fr-CA" });
+  for (const none of [[], ["pl"], ["not a tag"]]) assert.deepEqual(preferred(none), { code: "en", locale: "en" });
 });
 
 test("counts have the plural of their language", () => {

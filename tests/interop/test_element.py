@@ -9,10 +9,11 @@ import orjson
 import pytest
 from playwright.sync_api import Request, Route, expect
 
-from tests.directory import store, write_directory
+from tests.directory import store
 from tests.http_server import Quiet, handling
+from tests.interop.conftest import Served, serving_stores
 from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
-from tests.program import Running, run, serving
+from tests.program import Running, run
 
 EVIL: Final = "<img src=x onerror=alert(1)>"
 HOURS: Final = "Mo-Su 00:00-23:59"
@@ -62,10 +63,7 @@ class Open(Protocol):
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = write_directory(tmp_path_factory.mktemp("element") / "data", STORES)
-    (folder / "mapping.toml").write_text(MAPPING)
-    cache = tmp_path_factory.mktemp("cache")
-    with serving("--data", folder, "--cache", cache, "--no-auth", "--cors-origin", "*") as serves:
+    with serving_stores(tmp_path_factory.mktemp("element"), STORES, "--cors-origin", "*", mapping=MAPPING) as serves:
         yield serves
 
 
@@ -248,23 +246,6 @@ def test_two_in_a_page_do_not_know_of_each_other(show: Open) -> None:
     german.locator(".leaflet-interactive, canvas").first.wait_for()
     french.get_by_role("button", name="Shop 01").click()
     expect(german.locator(".card")).to_be_hidden()
-
-
-FOUND: Final = {
-    "de-CH": "46 Filialen gefunden",
-    "es": "46 tiendas encontradas",
-    "fr": "46 magasins trouvés",
-    "it": "46 negozi trovati",
-    "ja": "46 件の店舗",
-    "nl": "46 winkels gevonden",
-    "pl": "46 stores found",
-    "not a tag": "46 stores found",
-}
-
-
-@pytest.mark.parametrize(("lang", "text"), FOUND.items())
-def test_the_language_is_that_of_the_page_if_there_is_one(show: Open, lang: str, text: str) -> None:
-    found(show("<store-locator map=off></store-locator>", page={"lang": lang}), text)
 
 
 def test_hostile_styles_of_the_page_change_nothing_inside(show: Open) -> None:
@@ -458,10 +439,8 @@ def test_custom_properties_and_parts_give_it_the_look_of_the_page(show: Open) ->
 @pytest.fixture(scope="module")
 def public(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Run a service with the page for everyone, which the page of the host may frame."""
-    folder = write_directory(tmp_path_factory.mktemp("public") / "data", STORES)
-    (folder / "mapping.toml").write_text(MAPPING)
-    options = ("--no-auth", "--explorer", "public", "--title", "Shops", "--frame-ancestors", host.origin)
-    with serving("--data", folder, "--cache", tmp_path_factory.mktemp("cache"), *options) as serves:
+    options = ("--explorer", "public", "--title", "Shops", "--frame-ancestors", host.origin)
+    with serving_stores(tmp_path_factory.mktemp("public"), STORES, *options, mapping=MAPPING) as serves:
         yield serves
 
 
@@ -503,39 +482,35 @@ def keyed(folder: Path, *origins: str) -> str:
     return made.stdout.split()[0]
 
 
-def test_a_public_key_works_on_its_website_and_on_no_other(visits: Any, host: Host, tmp_path: Path) -> None:
-    data, file = write_directory(tmp_path / "data", STORES), tmp_path / "keys.json"
-    (data / "mapping.toml").write_text(MAPPING)
+def test_a_public_key_works_on_its_website_and_on_no_other(
+    visits: Any, host: Host, served: Served, tmp_path: Path
+) -> None:
     own, other = keyed(tmp_path, host.origin), keyed(tmp_path, "https://other.example")
-    with serving("--data", data, "--cache", tmp_path / "cache", "--key-file", file) as service:
-        framed = Host(host.origin, host.pages, service.address)
-        framed.write(f'<store-locator key="{own}"></store-locator>')
-        visit: Visit = visits(host.origin, 403, also=service.address)
-        visit.open("/")
-        visit.page.locator("store-locator .cluster").first.wait_for()
-        visit.page.get_by_role("button", name="Show more").click()
-        expect(visit.page.locator("li")).to_have_count(40)
-        visit.page.get_by_role("combobox").fill("toronto")
-        visit.page.get_by_role("option", name="Place Toronto").click()
-        visit.page.get_by_label("Within").select_option("100000")
-        found(visit, "45 stores found")
-        visit.page.locator("li .name").first.click()
-        expect(visit.page.locator("store-locator h2")).to_be_visible()
-        visit.page.locator("store-locator").evaluate("(element, key) => element.setAttribute('key', key)", other)
-        found(visit, "The stores cannot be shown: the key is not for this website.")
+    service = served(STORES, "--key-file", tmp_path / "keys.json", mapping=MAPPING)
+    framed = Host(host.origin, host.pages, service.address)
+    framed.write(f'<store-locator key="{own}"></store-locator>')
+    visit: Visit = visits(host.origin, 403, also=service.address)
+    visit.open("/")
+    visit.page.locator("store-locator .cluster").first.wait_for()
+    visit.page.get_by_role("button", name="Show more").click()
+    expect(visit.page.locator("li")).to_have_count(40)
+    visit.page.get_by_role("combobox").fill("toronto")
+    visit.page.get_by_role("option", name="Place Toronto").click()
+    visit.page.get_by_label("Within").select_option("100000")
+    found(visit, "45 stores found")
+    visit.page.locator("li .name").first.click()
+    expect(visit.page.locator("store-locator h2")).to_be_visible()
+    visit.page.locator("store-locator").evaluate("(element, key) => element.setAttribute('key', key)", other)
+    found(visit, "The stores cannot be shown: the key is not for this website.")
 
 
-def test_the_public_page_has_a_public_key_of_its_own_origin(visits: Any, tmp_path: Path, unused_tcp_port: int) -> None:
-    data, file, origin = (
-        write_directory(tmp_path / "data", STORES),
-        tmp_path / "keys.json",
-        f"http://localhost:{unused_tcp_port}",
-    )
-    (data / "mapping.toml").write_text(MAPPING)
-    key = keyed(tmp_path, origin)
-    options = ("--explorer", "public", "--explorer-key", key, "--port", str(unused_tcp_port))
-    with serving("--data", data, "--cache", tmp_path / "cache", "--key-file", file, *options):
-        visit: Visit = visits(origin)
-        visit.open("/explorer?near=43.1,-79.4&radius=5000")
-        found(visit, "9 stores found")
-        visit.page.locator("store-locator .leaflet-tooltip-pane").wait_for(state="attached")
+def test_the_public_page_has_a_public_key_of_its_own_origin(
+    visits: Any, served: Served, tmp_path: Path, unused_tcp_port: int
+) -> None:
+    origin = f"http://localhost:{unused_tcp_port}"
+    keys = ("--key-file", tmp_path / "keys.json", "--explorer-key", keyed(tmp_path, origin))
+    served(STORES, "--explorer", "public", *keys, "--port", str(unused_tcp_port), mapping=MAPPING)
+    visit: Visit = visits(origin)
+    visit.open("/explorer?near=43.1,-79.4&radius=5000")
+    found(visit, "9 stores found")
+    visit.page.locator("store-locator .leaflet-tooltip-pane").wait_for(state="attached")

@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
 from itertools import combinations
 from json import dumps
 from math import hypot
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pytest
 from playwright.sync_api import Locator, ViewportSize
 
 from service.model.hours import DAYS
-from tests.directory import company, store, write_directory
+from tests.directory import company, store
+from tests.interop.conftest import Served, serving_stores
 from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
-from tests.program import Running, eventually, serving
+from tests.program import Running, eventually
 
 pytestmark = pytest.mark.process
 
@@ -41,12 +40,6 @@ code = { from = "hidden", show = "never" }
 PLACE = {"name": "Toronto", "kind": "city", "city": "Toronto", "province": "ON", "country": "CA"}
 
 
-class Served(Protocol):
-    """Serves some stores; returns the service."""
-
-    def __call__(self, stores: list[dict[str, Any]], *options: str, mapping: str = "") -> Running: ...
-
-
 class Look(Protocol):
     """Opens a path of the service of all stores in a new browser."""
 
@@ -55,28 +48,9 @@ class Look(Protocol):
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("geometry")
-    with served_in(folder, STORES, mapping=MAPPING) as running:
+    companies = [company("acme", name="Acme Ltd"), company("other", name="Other")]
+    with serving_stores(tmp_path_factory.mktemp("geometry"), STORES, mapping=MAPPING, companies=companies) as running:
         yield running
-
-
-def served_in(
-    folder: Path, stores: list[dict[str, Any]], *options: str, mapping: str = ""
-) -> AbstractContextManager[Running]:
-    data = write_directory(folder / "data", stores, [company("acme", name="Acme Ltd"), company("other", name="Other")])
-    if mapping:
-        (data / "mapping.toml").write_text(mapping)
-    return serving("--data", data, "--cache", folder / "cache", "--no-auth", *options)
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with ExitStack() as running:
-
-        def serve(stores: list[dict[str, Any]], *options: str, mapping: str = "") -> Running:
-            return running.enter_context(served_in(tmp_path, stores, *options, mapping=mapping))
-
-        yield serve
 
 
 @pytest.fixture

@@ -66,16 +66,9 @@ def test_the_types_of_the_modules_fit(served: Path) -> None:
     succeed(served, compiler, "-p", served)
 
 
-def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
-    pass_in_node(served, "words.test.mjs")
-
-
-def test_names_on_the_map_touch_neither_each_other_nor_the_marks(served: Path) -> None:
-    pass_in_node(served, "names.test.mjs")
-
-
-def test_languages_have_all_texts_and_their_own_forms(served: Path) -> None:
-    pass_in_node(served, "language.test.mjs")
+@pytest.mark.parametrize("module", ["words", "names", "language"])
+def test_what_needs_no_browser_is_right(served: Path, module: str) -> None:
+    pass_in_node(served, f"{module}.test.mjs")
 
 
 def test_opening_hours_are_shown_as_the_service_finds_them(served: Path) -> None:

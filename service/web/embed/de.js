@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "Umkreis",
   anyDistance: "Beliebige Entfernung",
   removeIt: "Entfernen",
-  remove: (what) => `${what} entfernen`,
   openNow: "Jetzt geöffnet",
   open: "Geöffnet",
   closed: "Geschlossen",

@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "Radio",
   anyDistance: "Cualquier distancia",
   removeIt: "Quitar",
-  remove: (what) => `Quitar ${what}`,
   openNow: "Abierto ahora",
   open: "Abierto",
   closed: "Cerrado",

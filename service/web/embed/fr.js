@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "Rayon",
   anyDistance: "Toutes distances",
   removeIt: "Retirer",
-  remove: (what) => `Retirer ${what}`,
   openNow: "Ouvert maintenant",
   open: "Ouvert",
   closed: "Fermé",

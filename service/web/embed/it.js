@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "Raggio",
   anyDistance: "Qualsiasi distanza",
   removeIt: "Rimuovi",
-  remove: (what) => `Rimuovi ${what}`,
   openNow: "Aperto ora",
   open: "Aperto",
   closed: "Chiuso",

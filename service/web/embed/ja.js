@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "範囲",
   anyDistance: "距離を問わない",
   removeIt: "解除",
-  remove: (what) => `${what}を解除`,
   openNow: "営業中",
   open: "営業中",
   closed: "閉店",

@@ -15,55 +15,22 @@ async function sheetOf(name) {
   return new CSSStyleSheet().replace(await response.text());
 }
 
-export class LocatorMap {
-  /**
-   * @param {HTMLElement} root
-   * @param {import("./api.js").Api} api
-   * @param {import("./view.js").Shown} shown
-   * @param {(id: string) => void} onOpen
-   */
-  constructor(root, api, { language, service }, onOpen) {
-    const none = () => {};
-    const actions = { onOpen, onHover: none, onArea: none, onPick: none, onMove: none, onError: none, say: none };
-    const tiles = { url: service.tiles, attribution: service.attribution };
-    this.stores = new StoreMap(L, root, api, language, tiles, actions);
-    /** What the map was fitted to: another page does not move it. */
-    this.fitted = "none yet";
+/**
+ * Load what a map needs, and make it.
+ * @param {HTMLElement} root
+ * @param {import("./api.js").Api} api
+ * @param {import("./view.js").Shown} shown
+ * @param {(id: string) => void} onOpen
+ */
+export async function mapIn(root, api, { language, service }, onOpen) {
+  sheets ??= Promise.all(["leaflet.css", "map.css"].map(sheetOf));
+  try {
+    /** @type {ShadowRoot} */ (root.getRootNode()).adoptedStyleSheets = [...(await sheets), SHEET];
+  } catch (error) {
+    sheets = undefined;
+    throw error;
   }
-
-  /**
-   * Load what a map needs, and make it.
-   * @param {HTMLElement} root
-   * @param {import("./api.js").Api} api
-   * @param {import("./view.js").Shown} shown
-   * @param {(id: string) => void} onOpen
-   */
-  static async load(root, api, shown, onOpen) {
-    sheets ??= Promise.all(["leaflet.css", "map.css"].map(sheetOf));
-    try {
-      const loaded = await sheets;
-      /** @type {ShadowRoot} */ (root.getRootNode()).adoptedStyleSheets = [...loaded, SHEET];
-    } catch (error) {
-      sheets = undefined;
-      throw error;
-    }
-    return new LocatorMap(root, api, shown, onOpen);
-  }
-
-  /** @param {URLSearchParams} query @param {number} total show the stores of a query */
-  async show(query, total) {
-    const conditions = query.toString();
-    const fits = conditions !== this.fitted;
-    this.fitted = conditions;
-    if (fits) await this.stores.show(new URLSearchParams(query), total, true);
-  }
-
-  /** @param {[number, number] | null} point put the pin on a store; on none with null */
-  select(point) {
-    this.stores.select(point, { fly: point !== null });
-  }
-
-  remove() {
-    this.stores.remove();
-  }
+  const none = () => {};
+  const actions = { onOpen, onHover: none, onArea: none, onPick: none, onMove: none, onError: none, say: none };
+  return new StoreMap(L, root, api, language, { url: service.tiles, attribution: service.attribution }, actions);
 }

@@ -17,7 +17,6 @@ export const texts = (counted) => ({
   withinRadius: "Binnen",
   anyDistance: "Elke afstand",
   removeIt: "Verwijderen",
-  remove: (what) => `${what} verwijderen`,
   openNow: "Nu open",
   open: "Open",
   closed: "Gesloten",

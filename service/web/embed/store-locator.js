@@ -56,8 +56,10 @@ class Locator {
     /** The store whose card is open. */
     this.id = "";
     this.data = element("script", { type: "application/ld+json" });
-    /** @type {Promise<import("./locator-map.js").LocatorMap> | null} */
+    /** @type {Promise<import("./map.js").StoreMap> | null} */
     this.map = null;
+    /** What the map shows: another page of the list does not move it. */
+    this.mapped = "nothing yet";
     this.parts = frameOf(language, {
       onLocate: () => this.#locate(),
       onOpenNow: () => this.set({ open_at: this.get("open_at") ? "" : minuteOf(new Date()) }),
@@ -223,7 +225,7 @@ class Locator {
     parts.card.hidden = false;
     parts.card.querySelector("h2")?.focus({ preventScroll: true });
     this.host.tell("store-selected", { store });
-    (await this.map)?.select(pointOf(store));
+    (await this.map)?.select(pointOf(store), { fly: true });
   }
 
   /** @param {string} id open the card of a store of the map, which the list may not have */
@@ -257,7 +259,10 @@ class Locator {
     if (!isShown || !this.shown) return;
     this.map ??= this.#loadMap();
     try {
-      await (await this.map).show(this.query, this.total);
+      const [map, conditions] = [await this.map, this.query.toString()];
+      if (conditions === this.mapped) return;
+      this.mapped = conditions;
+      await map.show(new URLSearchParams(conditions), this.total, true);
     } catch {
       this.map = null;
       this.parts.map.replaceChildren(element("p", {}, this.language.TEXT.noMap));
@@ -265,8 +270,8 @@ class Locator {
   }
 
   async #loadMap() {
-    const { LocatorMap } = await import("./locator-map.js");
-    return LocatorMap.load(this.parts.map, this.api, this.#view, (id) => this.openById(id));
+    const { mapIn } = await import("./locator-map.js");
+    return mapIn(this.parts.map, this.api, this.#view, (id) => this.openById(id));
   }
 
   async end() {

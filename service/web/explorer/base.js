@@ -6,8 +6,10 @@ import { MapNames } from "./names.js";
 
 /** From this zoom on the finer lines are shown, which take longer to load. */
 const FINE_ZOOM = 4.5;
-/** From this zoom on the lines are too coarse to find a way by. */
+/** From this zoom on the lines are too coarse to find a way by, */
 const STREET_ZOOM = 11;
+/** and from this one on to tell land from sea. */
+const PLAIN_ZOOM = 12;
 
 /** Load the library, which takes longer than the rows of the list. @returns {Promise<any>} */
 export async function loadLeaflet() {
@@ -93,6 +95,8 @@ export class BaseMap {
     this.say = say;
     this.language = language;
     this.west = -180;
+    /** How fine the lines are that fit the zoom: `coarse`, `fine`, `none`. */
+    this.detail = "coarse";
     const pane = map.createPane("base");
     pane.style.zIndex = "200";
     pane.style.pointerEvents = "none";
@@ -116,17 +120,17 @@ export class BaseMap {
       this.warned = true;
       this.say(this.language.TEXT.noStreets);
     }
-    if (zoom < FINE_ZOOM) {
-      this.layers.fine.remove();
-      this.layers.coarse.addTo(this.map);
-      return;
-    }
+    this.detail = zoom >= PLAIN_ZOOM ? "none" : zoom >= FINE_ZOOM ? "fine" : "coarse";
+    this.map.getContainer().classList.toggle("plain", this.detail === "none");
+    if (this.detail !== "fine") return this.#show(this.detail);
     this.fine ??= this.#load("provinces.json", this.layers.fine);
-    this.fine.then((loaded) => {
-      if (!loaded || this.map.getZoom() < FINE_ZOOM) return;
-      this.layers.fine.addTo(this.map);
-      this.layers.coarse.remove();
-    });
+    this.fine.then((loaded) => loaded && this.#show("fine"));
+  }
+
+  /** @param {string} detail show the lines that are so fine, if the map has not been moved on */
+  #show(detail) {
+    if (detail !== this.detail) return;
+    for (const [name, layer] of Object.entries(this.layers)) name === detail ? layer.addTo(this.map) : layer.remove();
   }
 
   /** @param {number} west draw the world from another longitude on, or in other colours */

@@ -19,7 +19,6 @@ export const texts = (counted) => ({
   withinRadius: "Within",
   anyDistance: "Any distance",
   removeIt: "Remove",
-  remove: (/** @type {string} */ what) => `Remove ${what}`,
   openNow: "Open now",
   open: "Open",
   closed: "Closed",

@@ -8,17 +8,16 @@ import { badge, element } from "./dom.js";
  * @typedef {{opens: string, closes: string}} Interval
  * @typedef {{valid_from: string, valid_through: string, opens?: string, closes?: string, title?: string}} ExceptionHour
  * @typedef {{timezone: string, hours: (Interval & {day: Day})[], exception_hours: ExceptionHour[]}} OpeningHours
- * @typedef {{date: string, day: Day, intervals: Interval[], isException: boolean}} OpenDay the intervals that begin on a
- *   date, none if it is closed; whether they are those of an exception
+ * @typedef {{date: string, intervals: Interval[]}} OpenDay the intervals that begin on a date, none if it is closed
  * @typedef {{first: string, last: string, title: string, intervals: Interval[]}} OpenException the dates of a range
- * @typedef {{date: string, day: Day, time: string, daysAhead: number}} Change when a store opens or closes
+ * @typedef {{date: string, time: string, daysAhead: number}} Change when a store opens or closes
  * @typedef {{isOpen: boolean, change: Change | null}} OpenState the next change, null if none is known
  * @typedef {import("./language.js").Language} Language
  * @typedef {{begins: number, ends: number}} Span local minutes since 1970
  */
 
 /** @type {Day[]} */
-export const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const DAY = 24 * 60; // minutes
 const DAY_MS = DAY * 60_000;
 const FIRST_WEEKDAY = 3; // 1970 began on a Thursday
@@ -37,9 +36,8 @@ const SAME_WEEK = 6;
 export function weekOf(hours, instant) {
   const today = dateIn(clockIn(hours.timezone, instant));
   return Array.from({ length: WEEK }, (_, ahead) => {
-    const day = today + ahead;
-    const intervals = spansOf(hours, day).map(({ begins, ends }) => ({ opens: timeOf(begins), closes: closingOf(begins, ends) }));
-    return { date: isoOf(day), day: weekdayOf(day), intervals, isException: exceptionsOf(hours, day).length > 0 };
+    const intervals = spansOf(hours, today + ahead).map(({ begins, ends }) => ({ opens: timeOf(begins), closes: closingOf(begins, ends) }));
+    return { date: isoOf(today + ahead), intervals };
   });
 }
 
@@ -110,10 +108,7 @@ function exceptionsOf(hours, day) {
 }
 
 /** @param {number} clock @param {number} now @returns {Change} */
-function changeAt(clock, now) {
-  const day = dateIn(clock);
-  return { date: isoOf(day), day: weekdayOf(day), time: timeOf(clock), daysAhead: day - dateIn(now) };
-}
+const changeAt = (clock, now) => ({ date: isoOf(dateIn(clock)), time: timeOf(clock), daysAhead: dateIn(clock) - dateIn(now) });
 
 /** @param {string} timeZone @param {Date} instant @returns {number} what the clock of a zone shows; a RangeError if it is unknown */
 function clockIn(timeZone, instant) {
@@ -138,15 +133,14 @@ function when({ date, time, daysAhead }, { TEXT, formatDate, formatTime, formatW
   return `${day} ${formatTime(time)}`;
 }
 
-/** @param {OpeningHours} hours @param {Date} now @param {Language} language @returns {{isOpen: boolean, text: string}} */
-export function openWords(hours, now, language) {
-  const { TEXT } = language;
-  const { isOpen, change } = openState(hours, now);
-  if (isOpen) return { isOpen, text: change ? TEXT.openUntil(when(change, language)) : TEXT.open };
-  return { isOpen, text: change ? TEXT.opens(when(change, language)) : TEXT.closed };
+/** @param {OpenState} state @param {Language} language @returns {string} */
+function stateText({ isOpen, change }, language) {
+  const { open, openUntil, closed, opens } = language.TEXT;
+  if (change === null) return isOpen ? open : closed;
+  return (isOpen ? openUntil : opens)(when(change, language));
 }
 
-/** @param {{opens: string, closes: string}[]} intervals of a day @param {Language} language @returns {string} */
+/** @param {Interval[]} intervals of a day @param {Language} language @returns {string} */
 function intervalsText(intervals, { TEXT, formatTime }) {
   if (!intervals.length) return TEXT.closed;
   return intervals
@@ -164,7 +158,7 @@ function intervalsText(intervals, { TEXT, formatTime }) {
 export function openingParts(hours, now, language) {
   const { TEXT, formatDate, formatWeekday } = language;
   try {
-    const { isOpen, text } = openWords(hours, now, language);
+    const state = openState(hours, now);
     const week = weekOf(hours, now);
     const rows = week.flatMap(({ date, intervals }) => [element("dt", {}, formatWeekday(date)), element("dd", {}, intervalsText(intervals, language))]);
     const exceptions = exceptionsSoon(hours, now).flatMap(({ first, last, title, intervals }) => [
@@ -172,7 +166,7 @@ export function openingParts(hours, now, language) {
       element("dd", {}, intervalsText(intervals, language)),
     ]);
     return {
-      badge: badge(isOpen, text),
+      badge: badge(state.isOpen, stateText(state, language)),
       week: element(
         "details",
         { class: "details" },

@@ -101,6 +101,7 @@ export const TEXT = {
   emptyPage: "There is no such page.",
   firstPage: "Go to the first page",
   clearAll: "Clear all",
+  remove: (/** @type {string} */ what) => `Remove ${what}`,
   chosen: (/** @type {string} */ label, /** @type {number} */ count) => `${label} · ${count}`,
   findIn: (/** @type {string} */ label) => `Find in ${label.toLowerCase()}`,
   moreValues: (/** @type {number} */ count) => `${counted(count, "value is", "values are")} not listed: search for them`,
