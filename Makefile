@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules again.
+# Container images often turn bytecode off: each process would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
+# aiohttp reads all authorities of the system on import: the processes of the tests trust one.
+PYTEST := SSL_CERT_FILE=$(CURDIR)/tests/authority.pem $(BIN)/pytest
 # Three processes for two cores: some of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
@@ -20,13 +22,13 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 	@$(BIN)/store-directory serve $(ARGS)
 
 test: $(VENV)/developed ## run the tests that a change needs; ARGS='tests/web -k docs' for some of them
-	$(BIN)/pytest $(SPREAD) -m 'not ci' $(ARGS)
+	$(PYTEST) $(SPREAD) -m 'not ci' $(ARGS)
 
 test-all: $(VENV)/developed ## run all tests, as CI does: some take long
-	$(BIN)/pytest $(SPREAD) $(ARGS)
+	$(PYTEST) $(SPREAD) $(ARGS)
 
 test-fast: $(VENV)/developed ## run the tests that start no process, open no socket and are not slow: for every save
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not process and not slow and not ci' $(ARGS)
+	$(PYTEST) -n 2 --dist worksteal -m 'not process and not slow and not ci' $(ARGS)
 
 recordings: $(VENV)/developed ## record again what must stay the same: bytes of responses, samples and baked files, and figures of them
 	RECORD=1 $(BIN)/pytest tests/baking/test_every_python.py tests/web/test_output_number.py tests/web/test_identity.py tests/sampling/test_sample.py tests/test_docs.py

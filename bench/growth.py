@@ -37,11 +37,9 @@ _FIRST: Final = ("limit", "50")
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What distinct requests of a kind cost at a size: CPU seconds of each, the longest hold; their median matches."""
+    """What distinct requests of a kind cost at a size: CPU seconds of each, the longest hold."""
 
     stores: int
-    requests: int
-    matches: int
     seconds: float
     held: float
 
@@ -72,8 +70,7 @@ def _exceeds(costs: Sequence[Cost]) -> bool:
 
 
 def _cell(cost: Cost) -> str:
-    times = f"{cost.seconds * 1e6:,.1f} µs, {cost.held * 1e3:.2f} ms"
-    return f"{times} ({cost.requests:,}, {cost.matches:,} match)"
+    return f"{cost.seconds * 1e6:,.1f} µs, {cost.held * 1e3:.2f} ms"
 
 
 def _draw(directory: Directory, random: Random) -> Mapping[str, Sequence[str]]:
@@ -126,7 +123,10 @@ def _costs(directories: Sequence[Directory], targets: Sequence[Sequence[str]]) -
             held[number] = {target: min(least, directory.took(target).held) for target, least in held[number].items()}
             directories[-1].clear()
             best[number] = min(best[number], _seconds(directory, targets[number]))
-    return [_cost(*each) for each in zip(directories, best, held, strict=True)]
+    return [
+        Cost(len(directory), seconds / len(holds), max(holds.values()))
+        for directory, seconds, holds in zip(directories, best, held, strict=True)
+    ]
 
 
 def _seconds(directory: Directory, targets: Iterable[str]) -> float:
@@ -135,11 +135,6 @@ def _seconds(directory: Directory, targets: Iterable[str]) -> float:
     for target in targets:
         directory.send(target)
     return time.process_time() - started
-
-
-def _cost(directory: Directory, best: float, held: Mapping[str, float]) -> Cost:
-    matches = sorted(map(directory.count, held))
-    return Cost(len(directory), len(held), matches[len(matches) // 2], best / len(held), max(held.values()))
 
 
 if __name__ == "__main__":

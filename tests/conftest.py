@@ -16,13 +16,16 @@ from hypothesis.internal.constants_ast import Constants
 # The service and the tests do next to no linear algebra; the threads that numpy starts for it cost each process of the
 # suite, those that tests start too, a tenth of a second.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
-# Images of containers set it, which hides errors of an output that is buffered.
-os.environ.pop("PYTHONUNBUFFERED", None)
+# Images of containers set them: the first hides errors of an output that is buffered; with the second each process of
+# the suite, those that tests start too, would compile its modules and rewrite the assertions of all tests again.
+for _variable in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(_variable, None)
+sys.dont_write_bytecode = False
 
 # A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
 # Each run tries the same: a test that fails has a cause in what was changed.
 SUITE = settings(
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

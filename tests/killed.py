@@ -6,16 +6,17 @@ event just before it happens. Points in time would depend on the machine's speed
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from pkgutil import resolve_name
+from subprocess import PIPE
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from tests.warm import Warm
+
 _KILLED, _ENDED = "killed", "ended"
 
 
@@ -39,7 +40,7 @@ def killable(work: str, folder: Path, *arguments: object) -> Iterator[Callable[[
     forked from one that has imported its module.
     """
     command = [sys.executable, "-m", "tests.killed", work, str(folder), *map(str, arguments)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with Warm(command, stdin=PIPE, stdout=PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         steps, outcomes = process.stdin, process.stdout

@@ -3,7 +3,7 @@
 import ast
 import re
 import runpy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from inspect import signature
@@ -136,26 +136,15 @@ def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> No
     assert f"Version {document['info']['version']}." in INTERFACE
 
 
-@each_resource
-def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource) -> None:
-    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
-    defaults = {
-        row["Parameter"].strip("`"): row["Default"].strip("`") for row in listed if row[f"`/{resource.name}`"] == "yes"
-    }
-    parameters = parameters_of(resource)
-    assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
-
-
-def test_every_parameter_of_a_file_is_in_the_interface_with_its_default() -> None:
-    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
+def test_every_parameter_is_in_the_interface_with_its_default() -> None:
+    known = {(f"`/{resource.name}`", "yes"): list(parameters_of(resource)) for resource in (STORES, COMPANIES)}
     for ending in ("csv", "ndjson", "geojson"):
-        known = {each.name: each for resource in (STORES, COMPANIES) for each in file_parameters_of(resource, ending)}
-        documented = {
-            row["Parameter"].strip("`"): row["Default"].strip("`")
-            for row in listed
-            if row["[files](#whole-results)"] in ("yes", f"`.{ending}`")
-        }
-        assert documented == {name: str(each.schema.get("default", "")) for name, each in known.items()}
+        of_files = [each for resource in (STORES, COMPANIES) for each in file_parameters_of(resource, ending)]
+        known["[files](#whole-results)", f"`.{ending}`"] = of_files
+    for (column, mark), parameters in known.items():
+        listed = [row for row in rows(section(INTERFACE, "Parameters"), "Parameter") if row[column] in ("yes", mark)]
+        documented = {row["Parameter"].strip("`"): row["Default"].strip("`") for row in listed}
+        assert documented == {each.name: str(each.schema.get("default", "")) for each in parameters}
 
 
 def test_every_file_is_in_the_interface_with_its_media_type() -> None:
@@ -199,7 +188,6 @@ def test_sort_keys_searched_fields_and_facets_are_in_the_interface_in_order(reso
     assert listed("Sorting", resource) == list(resource.sort_keys)
     assert listed("Words", resource) == [*(field.name for field in resource.searched), *company]
     assert listed("Facets", resource) == list(resource.facets)
-    assert named(INTERFACE, "Member of a facet") == list(Facet.__struct_fields__)
 
 
 def examples_of_matching() -> Iterator[tuple[str, str, str, bool]]:
@@ -227,11 +215,6 @@ def test_every_status_of_an_error_is_in_the_interface_with_its_headers() -> None
         also = "closes the connection" if error.closes else ""
         headers = ", ".join(f"`{name}: {value}`" for name, value in error.headers.items())
         assert documented[error.status] == also + headers
-
-
-def test_every_type_of_a_422_is_in_the_interface() -> None:
-    types = first_texts(ROOT / "service" / "model", "InvalidValue")
-    assert {row["`type`"].strip("`") for row in rows(INTERFACE, "Given")} == types
 
 
 def examples_of_faults() -> Iterator[tuple[str, str, str]]:
@@ -290,9 +273,26 @@ def encoded_again(wire: bytes, answer: Any) -> bytes | None:
         return None
 
 
-def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
-    assert set(named(INTERFACE, "Member of the response")) == set(PaginatedResponse.__struct_fields__)
-    assert named(INTERFACE, "Field") == list(Ready.__struct_fields__)
+LISTED: Final[Mapping[str, tuple[Sequence[str], Sequence[str]]]] = {
+    "members of a page": (named(INTERFACE, "Member of the response"), PaginatedResponse.__struct_fields__),
+    "members of a facet": (named(INTERFACE, "Member of a facet"), Facet.__struct_fields__),
+    "members of /ready": (named(INTERFACE, "Field"), Ready.__struct_fields__),
+    "the access log": (named((ROOT / "docs/observing.md").read_text(), "In the log"), AccessLogEntry.__struct_fields__),
+    "codes": (named(DATA, "Code"), (*get_args(ErrorCode), *get_args(WarningCode))),
+    "--invalid": (named(section(DATA, "`--invalid`"), "Value"), list(InvalidRecords)),
+    "types of a 422": (
+        [row["`type`"].strip("`") for row in rows(INTERFACE, "Given")],
+        sorted(first_texts(ROOT / "service" / "model", "InvalidValue")),
+    ),
+}
+
+
+@pytest.mark.parametrize(("documented", "declared"), LISTED.values(), ids=LISTED)
+def test_all_names_of_a_kind_are_documented(documented: Sequence[str], declared: Sequence[str]) -> None:
+    assert set(documented) == set(declared)
+
+
+def test_every_field_of_a_reload_is_in_the_interface() -> None:
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
 
@@ -308,11 +308,6 @@ def test_every_limit_is_in_the_interface() -> None:
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
     queries = f"{MAX_LONG_QUERIES_OF_A_KEY}, {MAX_LONG_QUERIES}"
     assert documented == [*line, *head, *body, *lists, *seconds, queries, f"{own.connections:,}"]
-
-
-def test_every_field_of_the_access_log_is_documented() -> None:
-    documented = named((ROOT / "docs/observing.md").read_text(), "In the log")
-    assert documented == list(AccessLogEntry.__struct_fields__)
 
 
 def test_every_metric_is_in_the_interface() -> None:
@@ -338,10 +333,6 @@ def test_every_field_is_in_the_data_format_with_its_kind(resource: Resource) -> 
 def test_every_format_is_in_the_data_format() -> None:
     endings = {ending for name in codes(section(DATA, "Files")) for ending in name.split(".")[1:]}
     assert endings >= {*FORMATS, *COMPRESSIONS}
-
-
-def test_every_code_of_a_fault_or_warning_is_in_the_data_format() -> None:
-    assert sorted(named(DATA, "Code")) == sorted((*get_args(ErrorCode), *get_args(WarningCode)))
 
 
 def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> None:
@@ -396,10 +387,6 @@ def test_the_manifest_in_the_docs_is_valid() -> None:
     assert all(listing.records for listing in manifest.files.values())
 
 
-def test_every_choice_of_invalid_is_in_the_data_format() -> None:
-    assert named(section(DATA, "`--invalid`"), "Value") == list(InvalidRecords)
-
-
 def commands() -> dict[str, click.Command]:
     """Return the commands by name."""
     with click.Context(main) as context:
@@ -436,11 +423,8 @@ def test_the_time_that_open_requests_get_is_in_the_commands() -> None:
     assert f"up to {seconds} seconds" in " ".join(section(COMMANDS, "Signals").split())
 
 
-def test_every_command_is_in_the_commands() -> None:
+def test_every_command_is_in_the_commands_with_its_exit_codes() -> None:
     assert {code for row in rows(COMMANDS, "Command") for code in codes(row["Command"])} == set(commands())
-
-
-def test_the_exit_codes_of_every_command_are_in_the_commands() -> None:
     for row in rows(section(COMMANDS, "Exit codes"), "Code"):
         assert {code for column in row for code in codes(column)} == set(commands())
         assert all(row.values())
@@ -489,7 +473,7 @@ def baked(tmp_path: Path) -> BakedContent:
     return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
 
 
-def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: BakedContent) -> None:
+def test_every_array_and_text_of_a_baked_file_is_in_the_layout(baked: BakedContent) -> None:
     documented = {
         codes(row["Array"])[0]: {KINDS_OF_NUMBERS[code[0]] + code[1:] for code in codes(row["Type"])}
         for row in rows(BAKED, "Array")
@@ -507,6 +491,7 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
             expected |= dict.fromkeys(names, documented[pattern])
     assert expected.keys() == {*baked.arrays, *orjson.loads(baked.metadata["numbered"]), "header_crc32"}
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
+    assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "as_of", "listed", "crc32:ARRAY"])
 
 
 def test_what_a_location_takes_in_a_baked_file_is_documented(baked: BakedContent) -> None:
@@ -521,6 +506,7 @@ def test_what_a_location_takes_in_a_baked_file_is_documented(baked: BakedContent
     assert "takes {} bytes in the Z-order and {} in the locations, one without 8".format(*sizes) in BAKED
 
 
+@pytest.mark.ci
 def test_what_a_store_takes_in_a_baked_file_is_documented_within_a_fiftieth(tmp_path: Path) -> None:
     """As the difference between two files, so that what companies and words take, which stores share, counts little."""
     sizes = []
@@ -530,10 +516,6 @@ def test_what_a_store_takes_in_a_baked_file_is_documented_within_a_fiftieth(tmp_
     pages = [ROOT / name for name in ("docs/baked.md", "docs/running.md", "examples/sidecar/pod.yaml")]
     taken = round((sizes[1] - sizes[0]) / 5_000)
     check_figures(r"(\d+) (?:MB for 1,000,000|bytes per store)", taken, pages, within=0.02)
-
-
-def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:
-    assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "as_of", "listed", "crc32:ARRAY"])
 
 
 def test_numpy_alone_reads_a_baked_file_as_documented(

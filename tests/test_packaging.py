@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
@@ -9,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from service.commands.options import bundled_folder
 
@@ -20,17 +22,12 @@ RECORDED = tomllib.loads((VENDORED / "vendored.toml").read_text())
 REQUIREMENTS = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
 
 
-def canonical(name: str) -> str:
-    """Return the name of a distribution as PEP 503 normalizes it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 @pytest.mark.parametrize("text", REQUIREMENTS)
 def test_every_direct_dependency_has_a_tested_version_within_its_bounds(text: str) -> None:
     lines = re.findall(r"^([^#=\s]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    tested = {canonical(name): version for name, version in lines}
+    tested = {canonicalize_name(name): version for name, version in lines}
     requirement = Requirement(text)
-    assert tested[canonical(requirement.name)] in requirement.specifier
+    assert tested[canonicalize_name(requirement.name)] in requirement.specifier
 
 
 def test_the_readme_has_no_links_that_break_outside_the_repository() -> None:
@@ -58,26 +55,28 @@ def test_the_package_declares_its_types() -> None:
     assert (ROOT / "service" / "py.typed").read_bytes() == b""
 
 
-def test_the_wheel_has_the_bundled_data_and_every_page_of_the_documentation(tmp_path: Path) -> None:
-    """Built as `make wheel` builds it, and what of it `serve` and `help` read compared with the checkout."""
-    with built_wheel(tmp_path) as wheel:
-        for folder in ("datasets", "docs"):
-            inside = {name for name in wheel.namelist() if name.startswith(f"service/{folder}/")}
-            assert inside == {f"service/{folder}/{file.name}" for file in (ROOT / folder).iterdir()}
-            assert all(wheel.read(name) == (ROOT / name.removeprefix("service/")).read_bytes() for name in inside)
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
+    """Return the wheel as `make wheel` builds it."""
+    folder = str(tmp_path_factory.mktemp("wheel"))
+    with ZipFile(next(WheelBuilder(str(ROOT)).build(directory=folder))) as built:
+        yield built
 
 
-def built_wheel(folder: Path) -> ZipFile:
-    return ZipFile(next(WheelBuilder(str(ROOT)).build(directory=str(folder))))
+def test_the_wheel_has_the_bundled_data_and_every_page_of_the_documentation(wheel: ZipFile) -> None:
+    """What `serve` and `help` read of it, compared with the checkout."""
+    for folder in ("datasets", "docs"):
+        inside = {name for name in wheel.namelist() if name.startswith(f"service/{folder}/")}
+        assert inside == {f"service/{folder}/{file.name}" for file in (ROOT / folder).iterdir()}
+        assert all(wheel.read(name) == (ROOT / name.removeprefix("service/")).read_bytes() for name in inside)
 
 
-def test_the_wheel_has_the_files_of_other_projects_and_their_licences(tmp_path: Path) -> None:
-    with built_wheel(tmp_path) as wheel:
-        files = {file: wheel.read(str(file.relative_to(ROOT))) for file in VENDORED.rglob("*") if file.is_file()}
-        assert files == {file: file.read_bytes() for file in files}
-        texts = {name for name in wheel.namelist() if ".dist-info/licenses/service/web/vendored/" in name}
-        (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-        expression = re.findall(r"^License-Expression: (.*)$", wheel.read(metadata).decode(), re.MULTILINE)
+def test_the_wheel_has_the_files_of_other_projects_and_their_licences(wheel: ZipFile) -> None:
+    files = {file: wheel.read(str(file.relative_to(ROOT))) for file in VENDORED.rglob("*") if file.is_file()}
+    assert files == {file: file.read_bytes() for file in files}
+    texts = {name for name in wheel.namelist() if ".dist-info/licenses/service/web/vendored/" in name}
+    (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    expression = re.findall(r"^License-Expression: (.*)$", wheel.read(metadata).decode(), re.MULTILINE)
     named = {file.relative_to(VENDORED) for file in files if re.search("LICENSE|NOTICE", file.name)}
     assert {Path(name.partition("/vendored/")[2]) for name in texts} == named
     assert {path.parts[0] for path in named if path.name == "LICENSE"} == RECORDED.keys()

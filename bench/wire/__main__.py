@@ -18,7 +18,7 @@ from bench.samples import Sample, make, make_baked
 from bench.servers import Contender, Failed, Server, Unsupported, running, service, split_cores
 from bench.shapes import Bound, Shape
 from bench.wire.http_report import PLAN_PAGE, Loading, Report, ShapeFacts, markdown, plan
-from bench.wire.variants import LOCATED_FROM, NO_CACHE, choose_shapes, with_entity_tags
+from bench.wire.variants import NO_CACHE, choose_shapes, with_entity_tags
 
 _NO_PEER: Final = "none"
 COMPARED_RESPONSES: Final = 100
@@ -57,7 +57,7 @@ def main(  # noqa: PLR0913 - one for each option
     is_full = not peers and not slugs
     if is_full:
         keep(str(stores), report)
-    if is_full and stores >= LOCATED_FROM:
+    if is_full and report.is_large:
         save("plan", plan(report), page=PLAN_PAGE)
     finish(str(stores), markdown(report), is_full=is_full, missed=report.missed)
 

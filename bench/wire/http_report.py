@@ -9,6 +9,7 @@ import msgspec
 from bench.load import Comparison
 from bench.processes import Memory
 from bench.report import ROOT, Surroundings, table
+from bench.wire.variants import LOCATED_FROM
 
 _MIB: Final = 1 << 20
 PLAN_PAGE: Final = ROOT / "docs" / "fleet.md"
@@ -65,6 +66,11 @@ class Report(msgspec.Struct, frozen=True):
     not_measured: list[str] = []
 
     @property
+    def is_large(self) -> bool:
+        """Whether it has all shapes, and so what is said of all sizes."""
+        return self.stores >= LOCATED_FROM
+
+    @property
     def missed(self) -> list[str]:
         """The bounds that are missed."""
         titles = {shape.slug: shape.title for shape in self.shapes}
@@ -78,7 +84,7 @@ def markdown(report: Report) -> str:
         f"runs of {report.seconds} s over {report.connections} connections. {report.surroundings}\n"
     )
     tables = [made(report) for made in (_floors, _ratios, _peers, _loadings)]
-    notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
+    notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes and report.is_large]
     lines = "".join(f"- {line}\n" for line in (*notes, *report.not_measured))
     return "\n".join(filter(None, (head, *tables, lines)))
 
@@ -117,7 +123,7 @@ def _costs(found: Comparison | None) -> Sequence[str]:
     if found is None:
         return ("-",) * 3
     ratio, (ours, _) = found.cpu_ratio, found.medians("cpu_microseconds")
-    spread = f"**{ratio.median:.2f}**, {ratio.lowest:.2f} to {ratio.highest:.2f}"
+    spread = f"**{ratio.median:.2f}**, {ratio.lowest:.2f}-{ratio.highest:.2f}"
     return f"{ours:,.1f}", spread, f"{found.bound or '-'}{_missed(found)}"
 
 
@@ -127,14 +133,14 @@ def _peers(report: Report) -> str:
     names = list(dict.fromkeys(name for _, name in found))
     shapes = [shape for shape in report.shapes if any(shape.slug == slug for slug, _ in found)]
     rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in shapes)
-    return table(("requests/s (service over peer: median; lowest to highest)", *names), rows) if found else ""
+    return table(("requests/s (service over peer: median; lowest-highest)", *names), rows) if found else ""
 
 
 def _peer(found: Comparison | None) -> str:
     if found is None:
         return "-"
     ratio, (_, rate) = found.rate_ratio, found.medians("requests_per_second")
-    return f"{rate:,.0f} ({ratio.median:,.2f}; {ratio.lowest:,.2f} to {ratio.highest:,.2f}{_missed(found)})"
+    return f"{rate:,.0f} ({ratio.median:,.2f}; {ratio.lowest:,.2f}-{ratio.highest:,.2f}{_missed(found)})"
 
 
 def _missed(found: Comparison) -> str:

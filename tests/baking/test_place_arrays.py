@@ -87,6 +87,7 @@ def test_a_wrong_item_is_refused(
     assert refusal(forge(**{name: array})) == f"{why}; bake it again"
 
 
+@pytest.mark.ci
 def test_a_file_with_any_item_of_its_places_changed_is_refused_or_answers(
     content: BakedContent, forge: Callable[..., Path]
 ) -> None:

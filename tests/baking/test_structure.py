@@ -60,6 +60,7 @@ def test_an_unknown_array_is_refused(crafted: Crafted) -> None:
         assert crafted.refusal(arrays={name: array}) == f"unknown array {name}; bake it again"
 
 
+@pytest.mark.ci
 def test_an_array_of_a_wrong_length_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in some_of(list(content.arrays.items()), 3):
         if name.startswith("characters/") or not len(array):
@@ -82,6 +83,7 @@ def part(name: str) -> str:
     return resource if field == "rows" else f"{resource}/{field}"
 
 
+@pytest.mark.ci
 def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in some_of(list(content.arrays.items()), 3):
         # Codes and offsets are as wide as their number needs, so any width is theirs.

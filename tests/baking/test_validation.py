@@ -410,6 +410,7 @@ def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Ar
             yield part, {part: other}
 
 
+@pytest.mark.ci
 def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:

@@ -238,6 +238,7 @@ def test_a_mapping_is_for_what_is_not_baked(old: Path, new: Path, tmp_path: Path
     assert "--mapping: a baked file has been read already" in both.stderr
 
 
+@pytest.mark.ci
 def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_the_code_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,6 +337,7 @@ def many(folder: Path, name: str, count: int) -> Table:
     return loaded(data).stores
 
 
+@pytest.mark.ci
 def test_memory_does_not_grow_with_the_data(tmp_path: Path) -> None:
     peaks = []
     for count in (5000, 10_000):

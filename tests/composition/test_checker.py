@@ -121,12 +121,11 @@ def test_the_reply_to_another_request_is_rejected() -> None:
         forger.check(sent, forger.right(other, NEW), NEW)
 
 
-@pytest.mark.parametrize("query", ["", "another=1"])
-def test_the_ignored_parameters_of_another_request_are_rejected(query: str) -> None:
+def test_the_ignored_parameters_of_another_request_are_rejected() -> None:
     forger = Forger()
     for conditions in ({}, {"If_None_Match": "*"}):
         right = forger.ask(asked(STORES, query="unknown=1", **conditions))
-        rejected(forger, asked(STORES, query=query, **conditions), right, "fields")
+        rejected(forger, asked(STORES, query="another=1", **conditions), right, "fields")
 
 
 def test_a_reply_to_a_public_key_that_another_website_may_read_is_rejected() -> None:

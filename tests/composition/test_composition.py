@@ -10,7 +10,7 @@ from tests.composition.session import run_session
 pytestmark = pytest.mark.process
 
 SEED: Final = 2028
-REQUESTS: Final = 2_000
+REQUESTS: Final = 1_000
 
 
 def test_random_requests_get_the_replies_of_the_oracle(tmp_path: Path) -> None:

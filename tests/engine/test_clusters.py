@@ -136,7 +136,7 @@ def boxes(random: Random, points: dict[int, Coordinates], count: int) -> list[Bo
 
 
 @KNOWN
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.ci)])
 def test_clusters_are_those_of_a_scan(monkeypatch: pytest.MonkeyPatch, seed: int, cells: int) -> None:
     monkeypatch.setattr(clusters, "_FEW", seed * 1000)
     whole, points = many(seed)

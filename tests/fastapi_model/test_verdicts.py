@@ -36,13 +36,8 @@ IDENTIFIERS: Final = {
 }
 FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson")
 GEO_JSON: Final = "application/geo+json"
-# How many questions are asked of the lists of each data set, and a part of them of the rest; `make fuzz` asks more.
+# A third of the questions that are asked of each data set; `make fuzz` asks more.
 CASES: Final = int(os.environ.get("FUZZ_CASES", "120"))
-
-
-def drawn(share: int = 1) -> settings:
-    """Return the settings of a test that runs a share of the cases."""
-    return settings(max_examples=max(CASES // share, 1))
 
 
 def records() -> st.SearchStrategy[str]:
@@ -75,67 +70,35 @@ async def client(tmp_path: Path, aiohttp_client: AiohttpClient, dataset: RandomD
     await raw_client.close()
 
 
-@drawn()
-@given(path=st.sampled_from(["/stores", "/stores", "/companies"]), query=queries(), strict=st.booleans())
-async def test_a_list_equals_that_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
+Asked = tuple[str, bytes, str]
+
+
+def asked() -> st.SearchStrategy[Asked]:
+    """Return requests for lists, pages of GeoJSON, files, clusters, places and records: path, query, media type."""
+    short = queries().map(lambda query: query[:2_000])
+    lists = st.tuples(st.sampled_from(["/stores", "/stores", "/companies"]), queries(), st.just(""))
+    return st.one_of(
+        *(lists, lists),
+        st.tuples(st.just("/stores"), st.one_of(sound(), near()), st.just(GEO_JSON)),
+        st.tuples(st.sampled_from(FILES), queries(), st.just("")),
+        st.tuples(st.just("/clusters"), st.one_of(of_maps(), of_maps(), queries()), st.just("")),
+        st.tuples(st.just("/places"), st.one_of(of_places(), of_places(), queries()), st.just("")),
+        st.tuples(records(), short, st.just("")),
+    )
+
+
+@settings(max_examples=3 * CASES)
+@given(request_=asked(), strict=st.booleans())
+async def test_a_response_equals_that_of_the_model_byte_for_byte(
+    client: RawClient, model: "FastAPI", request_: Asked, *, strict: bool
 ) -> None:
-    answer = await client.send(path, query, strict=strict)
-    assert answer == await send_to_model(model, path, query, strict=strict)
-    assert answer.status in (200, 422)
-
-
-@drawn(share=2)
-@given(query=st.one_of(sound(), near()), strict=st.booleans())
-async def test_a_page_of_geojson_equals_that_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send("/stores", query, strict=strict, accept=GEO_JSON)
-    assert answer == await send_to_model(model, "/stores", query, strict=strict, accept=GEO_JSON)
-    assert answer.status in (200, 422)
-
-
-@drawn(share=2)
-@given(path=st.sampled_from(FILES), query=queries(), strict=st.booleans())
-async def test_a_file_equals_that_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send(path, query, strict=strict)
-    assert answer == await send_to_model(model, path, query, strict=strict)
-    assert answer.status in (200, 422)
-
-
-@drawn(share=2)
-@given(query=st.one_of(of_maps(), of_maps(), queries()), strict=st.booleans())
-async def test_clusters_equal_those_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send("/clusters", query, strict=strict)
-    assert answer == await send_to_model(model, "/clusters", query, strict=strict)
-    assert answer.status in (200, 422)
-
-
-@drawn(share=2)
-@given(query=st.one_of(of_places(), of_places(), queries()), strict=st.booleans())
-async def test_places_equal_those_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send("/places", query, strict=strict)
-    assert answer == await send_to_model(model, "/places", query, strict=strict)
-    assert answer.status in (200, 422)
-
-
-@drawn(share=3)
-@given(path=records(), query=queries(), strict=st.booleans())
-async def test_a_record_equals_that_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send(path, query[:2_000], strict=strict)
-    assert answer == await send_to_model(model, path, query[:2_000], strict=strict)
+    path, query, accept = request_
+    answer = await client.send(path, query, strict=strict, accept=accept)
+    assert answer == await send_to_model(model, path, query, strict=strict, accept=accept)
     assert answer.status in (200, 404, 422)
 
 
-@drawn(share=3)
+@settings(max_examples=max(CASES // 3, 1))
 @given(
     path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a", "/clusters", "/places"]),
     query=anything(),

@@ -81,19 +81,6 @@ async def test_a_blocked_event_loop_does_not_count_as_a_failed_store(server: Ser
     assert failures == []
 
 
-async def test_two_instances_together_accept_the_rate(server: Server) -> None:
-    rate = Rate(50, 1, 10)
-    async with limiting(server) as first, limiting(server) as second:
-        begins = monotonic()
-        attempts = allowed = 0
-        while monotonic() < begins + 1:
-            for limiter in (first, second):
-                allowed += (await limiter.take("a", rate)).allowed
-                attempts += 1
-        spent = monotonic() - begins
-    assert min(attempts, 0.8 * (10 + 50 * spent)) <= allowed <= 10 + 50 * spent + 1
-
-
 async def test_a_request_passes_after_the_reported_time(server: Server) -> None:
     rate = Rate(1, 1, 2)
     async with limiting(server) as limiter:

@@ -180,6 +180,7 @@ for coding in CODINGS:
 """
 
 
+@pytest.mark.ci
 @pytest.mark.process
 def test_an_encoder_of_parts_takes_no_more_memory_than_it_is_counted_as() -> None:
     command = [sys.executable, "-c", HOLDS]
