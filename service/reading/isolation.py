@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from signal import SIGABRT, SIGXCPU, Signals
 from subprocess import DEVNULL, PIPE, Popen
-from typing import IO, Any, Final, cast
+from typing import IO, Any, ClassVar, Final, cast
 from weakref import finalize
 
 import msgspec
@@ -30,40 +30,36 @@ MAX_SECONDS: Final = 300  # of CPU time
 _FILES: Final = 4
 
 
-class ReaderProgram(msgspec.Struct, frozen=True):
-    """A program that reads the files of a format, each in a process.
+class FileReader:
+    """A process with an opened file: it starts when it is needed, and ends with this object, or with this process.
 
-    module      its main module
-    unreadable  what a file that it cannot read is said to be
-    opened      the type of its first message
-    part        that of the others
-    too_large   what is said of a file whose parts are too large, in all
-    settings    environment variables
-    aborted     what is said of a file if it aborts; by default, that it did
+    module       its main module
+    unreadable   what a file that it cannot read is said to be
+    opened_type  that of its first message
+    part_type    that of the others
+    too_large    what is said of a file whose parts are too large, in all
+    settings     environment variables
+    aborted      what is said of a file if it aborts; by default, that it did
     """
 
-    module: str
-    unreadable: str
-    opened: type[msgspec.Struct]
-    part: type[msgspec.Struct]
-    too_large: str
-    settings: Mapping[str, str] = {}
-    aborted: str | None = None
+    module: ClassVar[str]
+    unreadable: ClassVar[str]
+    opened_type: ClassVar[type[msgspec.Struct]]
+    part_type: ClassVar[type[msgspec.Struct]]
+    too_large: ClassVar[str]
+    settings: ClassVar[Mapping[str, str]] = {}
+    aborted: ClassVar[str | None] = None
 
-
-class FileReader:
-    """A process with an opened file: it starts when it is needed, and ends with this object, or with this process."""
-
-    def __init__(self, program: ReaderProgram, content: Callable[[], FileBytes]) -> None:
+    def __init__(self, content: Callable[[], FileBytes]) -> None:
         """Take what returns the file, and raises FileError."""
-        self._program, self._content = program, content
+        self._content = content
         self._ending: finalize[..., Any] | None = None
         self._opened: Any = None
 
     @classmethod
-    def of(cls, program: ReaderProgram, file: "FileBytes | FileReader") -> "FileReader":
+    def of(cls, file: "FileBytes | FileReader") -> "FileReader":
         """Return a process for a file, or the one that is given."""
-        return file if isinstance(file, FileReader) else cls(program, lambda: file)
+        return file if isinstance(file, FileReader) else cls(lambda: file)
 
     @property
     def opened(self) -> Any:
@@ -80,7 +76,7 @@ class FileReader:
             while not (is_complete := (message := self._receive()) is None):
                 size += self._length
                 if size > max(MAX_SIZE, MAX_RATIO * self._stored):
-                    raise FileError(self._program.too_large)
+                    raise FileError(self.too_large)
                 yield message
         finally:
             if not is_complete:
@@ -92,11 +88,11 @@ class FileReader:
             self._ending()
 
     def _start(self) -> None:
-        content, program = self._content(), self._program
-        self._decode = msgspec.msgpack.Decoder(program.opened | program.part | str | None).decode
+        content = self._content()
+        self._decode = msgspec.msgpack.Decoder(self.opened_type | self.part_type | str | None).decode
         # No more threads than are used.
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.settings}
-        command = module_command(program.module)
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **self.settings}
+        command = module_command(self.module)
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
         self._requests, self._messages = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._ending = finalize(self, _end, self._process)
@@ -119,12 +115,12 @@ class FileReader:
         return message
 
     def _ended(self) -> str:
-        code, program = self._process.wait(), self._program
-        if code == -SIGABRT and program.aborted:
-            return program.aborted
+        code = self._process.wait()
+        if code == -SIGABRT and self.aborted:
+            return self.aborted
         how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
         why = "it takes too much time" if code == -SIGXCPU else f"its reader {how}"
-        return f"{program.unreadable}: {why}"
+        return f"{self.unreadable}: {why}"
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -1,8 +1,7 @@
 """Several files of one kind: they load like one file, in the order of their names."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -234,9 +233,3 @@ def test_proposed_patterns_match_just_their_files(names: set[str], others: set[s
     patterns = patterns_of(sorted(names), names | others)
     assert set(matching(patterns, names | others)) == names
     assert len(patterns) in (1, len(names))
-
-
-@given(st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=5))
-def test_matching_keeps_the_order_of_names(patterns: Sequence[str], names: Sequence[str]) -> None:
-    expected = [name for name in names if [each for each in patterns if fnmatchcase(name, each)]]
-    assert matching(patterns, names) == expected

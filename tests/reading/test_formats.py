@@ -148,7 +148,7 @@ def test_a_file_truncated_anywhere_is_reported_or_has_the_complete_records_befor
     columns = ["store_id", "company_id", "address_1", "name", "city", "country"]
     content = packed(FORMATS[form](records, columns, "stores"), packing)
     whole = [row for size in (1, 2) for row in rows(load_stores(tmp_path, as_lines(records[:size]), "stores.jsonl"))]
-    for size in some_of(range(len(content)), 7):
+    for size in some_of(range(len(content)), 19):
         loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
         if not (loaded.report.errors or loaded.report.warnings):
             assert rows(loaded) in ([], whole[:1], whole[1:])

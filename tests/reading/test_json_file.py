@@ -133,6 +133,14 @@ def test_a_deep_value_is_read_or_refused_at_every_depth() -> None:
         assert ("nested too deeply" in why, bool(why)) == (depth >= MAX_JSON_DEPTH,) * 2
 
 
+def test_a_deep_line_is_refused_wherever_it_is() -> None:
+    for before in (0, BATCH_SIZE):
+        lines = as_lines([{"a": 1}]) * before + deep(600)[1:-1].partition(b", ")[2]
+        with pytest.raises(FileError, match="nested too deeply") as error:
+            list(open_json_lines(lines).batches(["a"]))
+        assert error.value.line == before + 1
+
+
 SIGNS = st.text('[]{}",:1\\uda tru\n', max_size=40)
 
 

@@ -29,25 +29,23 @@ from service.reading.files.file_names import (
     suggest_other_files,
     suggest_patterns,
 )
-from service.reading.formats import parquet_file, workbook_file
 from service.reading.formats.file_format import FORMATS, PARQUET, WORKBOOK, FileFormat
-from service.reading.isolation import FileReader, ReaderProgram
+from service.reading.formats.parquet_file import ParquetReader
+from service.reading.formats.workbook_file import Sheets, WorkbookReader
+from service.reading.isolation import FileReader
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import is_incomplete, load_mapping, parse_mapping
 from service.reading.text import decompress, plain_text
 from service.spool import FileBytes, Spools
 
-_PROGRAMS: Final[Mapping[str, ReaderProgram]] = {
-    PARQUET.name: parquet_file.PROGRAM,
-    WORKBOOK.name: workbook_file.PROGRAM,
-}
+_READERS: Final[Mapping[str, type[FileReader]]] = {PARQUET.name: ParquetReader, WORKBOOK.name: WorkbookReader}
 
 
 def alike_files(path: Path) -> tuple[str, ...]:
     """Return the patterns of several files that may all be those of stores; none if there are not several."""
     with suppress(FileError):
         names = open_container(path).names
-        if several := alike(names, STORES.name, [COMPANIES.name]):
+        if several := alike(names):
             return tuple(patterns_of(several, names))
     return ()
 
@@ -105,7 +103,7 @@ class ChosenFiles:
         file = f"put {resource.name}.csv into the folder, or {formats}"
         if resource is COMPANIES:
             return f"{file}; or let a mapping take the companies from the stores"
-        return file + suggest_other_files(names, resource.name, [COMPANIES.name])
+        return file + suggest_other_files(names)
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
@@ -127,7 +125,7 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
     def sheets(self) -> Sequence[str]:
         """The names of the visible sheets, if it is a workbook. Raises FileError."""
         opened = self.reader.opened if self.reader else None
-        return opened.names[: opened.visible] if isinstance(opened, workbook_file.Sheets) else ()
+        return opened.names[: opened.visible] if isinstance(opened, Sheets) else ()
 
 
 class FileSet(msgspec.Struct, frozen=True, eq=False):
@@ -237,9 +235,9 @@ def _read_file(name: DataFileName, container: Container, manifest: Manifest | No
     stored = container.read(name.name)
     if listing is not None:
         listing.check_bytes(stored)
-    program, content = _PROGRAMS.get(name.format.name), partial(decompress, stored, name.compression, spools)
-    reader = FileReader(program, content) if program else None
-    return StoredFile(name.name, name.format, name.compression, stored, listing, reader)
+    reader = _READERS.get(name.format.name)
+    opened = reader(partial(decompress, stored, name.compression, spools)) if reader else None
+    return StoredFile(name.name, name.format, name.compression, stored, listing, opened)
 
 
 def _check_other_files(container: Container, manifest: Manifest, held: AbstractSet[str]) -> Iterator[Diagnostic]:

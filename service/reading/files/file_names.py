@@ -191,12 +191,11 @@ def similar_files(names: Sequence[str], expected: str) -> list[str]:
     return similar if len(similar) > 1 else []
 
 
-def alike(names: Sequence[str], expected: str, others: Sequence[str]) -> Sequence[str]:
-    """Return several data files that are named like `expected`, or that begin alike and are not named like others."""
-    if similar := similar_files(names, expected):
-        return similar
-    found = [file.name for file in data_files(names) if not any(_is_similar(file.name, each) for each in others)]
-    return found if len(found) > 1 and len(_common_beginning(found)) >= _ENOUGH_ALIKE else []
+def alike(names: Sequence[str]) -> Sequence[str]:
+    """Return several data files that are named like stores, or that begin alike and are not named like companies."""
+    found = [file.name for file in data_files(names) if not _is_similar(file.name, COMPANIES.name)]
+    begin_alike = len(found) > 1 and len(_common_beginning(found)) >= _ENOUGH_ALIKE
+    return similar_files(names, STORES.name) or (found if begin_alike else [])
 
 
 def suggest_patterns(patterns: Sequence[str], expected: str) -> str:
@@ -204,14 +203,14 @@ def suggest_patterns(patterns: Sequence[str], expected: str) -> str:
     return f"declare files = {array(patterns)} in [{expected}] of mapping.toml"
 
 
-def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:
-    """Return what to do if the records are in a data file of another name, which is not like `others`; "" for none."""
-    unlike = [name for name in names if not any(_is_similar(name, other) for other in others)]
+def suggest_other_files(names: Iterable[str]) -> str:
+    """Return what to do if the stores are in a data file of another name, not one of companies; "" for none."""
+    unlike = [name for name in names if not _is_similar(name, COMPANIES.name)]
     found = [repr(file.name) for file in data_files(unlike) if file.format.rank != TEXT_RANK]
     if not found:
         return ""
     which = f"one of {', '.join(found[:_SHOWN])}{', …' * (len(found) > _SHOWN)}" if len(found) > 1 else found[0]
-    return f"; if the {expected} are in {which}, check and serve that file by itself"
+    return f"; if the stores are in {which}, check and serve that file by itself"
 
 
 def suggest_conversion(name: str) -> str:

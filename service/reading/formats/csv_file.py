@@ -18,7 +18,6 @@ from service.reading.formats.table_file import (
     NO_OPTIONS,
     Finds,
     MissingHeader,
-    Row,
     Rows,
     TableFile,
     TableOptions,
@@ -54,25 +53,18 @@ _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it 
 class RowStream:
     """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`.
 
-    A row that is not valid CSV ends with its first line: what follows is read as if it were valid. `trim` allows spaces
-    before a quote.
+    A row that is not valid CSV ends with its first line: what follows is read as if it were valid. To trim cells allows
+    spaces before a quote.
 
     unclosed  the line of the last row with a quote that is not closed before the end of the text; 0 if there is none
     """
 
-    def __init__(  # noqa: PLR0913 - how a text is read, and from where
-        self,
-        text: FileBytes,
-        delimiter: str,
-        *,
-        quotes: bool = True,
-        trim: bool = False,
-        start: int = 0,
-        line: int = 1,
+    def __init__(
+        self, text: FileBytes, delimiter: str, options: TableOptions = NO_OPTIONS, start: int = 0, line: int = 1
     ) -> None:
         csv.field_size_limit(_MAX_CELL)
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-        spaces = trim and delimiter != " "
+        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
+        spaces = options.cleaning.trim and delimiter != " "
         self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=spaces)
         self.unclosed, self._bytes = 0, open_bytes(text, start)
         self._source = TextIOWrapper(self._bytes, "utf-8", newline="")
@@ -217,9 +209,7 @@ class _CsvText(msgspec.Struct, frozen=True):
         begin = declared.end() if declared else self.start
         start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
         line = 1 + count_line_breaks(self.text, 0, start)
-        options = self.options
-        trim = options.cleaning.trim
-        return RowStream(self.text, delimiter, quotes=options.quotes, trim=trim, start=start, line=line)
+        return RowStream(self.text, delimiter, self.options, start, line)
 
 
 class CsvFile(TableFile):
@@ -233,23 +223,17 @@ class CsvFile(TableFile):
         if not others and sum(map(name.count, delimiters)) > 1 and not (text.options.delimiter or finds(self.names)):
             raise FileError(f"each {IN_QUOTES}", self.line)
 
-    def _first_rows(self) -> Rows:
-        return self._text.rows(self.delimiter).read(BATCH_SIZE)
-
-    def _rows(self) -> Iterator[Rows]:
-        stream, complete = self._text.rows(self.delimiter), 0
-        size = BATCH_SIZE if self._columns else 1  # the header, which may be all that is needed
-        while (read := stream.read(size)).rows:
-            yield read
+    def _rows(self, first: int) -> Iterator[Rows]:
+        stream, complete, read = self._text.rows(self.delimiter), 0, Rows([], ())
+        while (some := stream.read(BATCH_SIZE if read.rows else first)).rows:
+            yield (read := some)
             if stream.unclosed:
                 complete = max(compress(read.lines, map(self._header.accepts, read.rows)), default=complete)
-            size = BATCH_SIZE
         if stream.unclosed > complete:
             raise FileError(_TRUNCATED, stream.unclosed)
-
-    def _check_last(self, row: Row, line: int) -> None:
-        if len(row) < self._header.width and not self._text.text.endswith((b"\n", b"\r")):
-            raise FileError("the last record is truncated", line)
+        is_short = bool(read.rows) and len(read.rows[-1]) < self._header.width
+        if is_short and not self._text.text.endswith((b"\n", b"\r")):
+            raise FileError("the last record is truncated", read.lines[len(read.rows) - 1])
 
 
 def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:

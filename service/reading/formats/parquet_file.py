@@ -5,7 +5,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from operator import mul
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -14,7 +14,7 @@ from service.reading.columns.field_names import MAX_UNUSED
 from service.reading.diagnostics import FileError
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
 from service.reading.formats.json_file import heads
-from service.reading.isolation import FileReader, ReaderProgram
+from service.reading.isolation import FileReader
 from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
 
@@ -42,15 +42,14 @@ class RowBatch(msgspec.Struct, frozen=True, tag=True):
     columns: list[list[str | bool | WrongType | None]]
 
 
-PROGRAM: Final = ReaderProgram(
-    module="service.reading.formats.arrow",
-    unreadable=UNREADABLE,
-    opened=Opened,
-    part=RowBatch,
-    # A memory pool that reserves no address space, and no more threads than are used.
-    too_large=f"the file expands to more than 64 MiB and {MAX_RATIO} times its size",
-    settings={"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"},
-)
+class ParquetReader(FileReader):
+    """The process of a Parquet file, with a memory pool that reserves no address space, and without other threads."""
+
+    module = "service.reading.formats.arrow"
+    unreadable = UNREADABLE
+    opened_type, part_type = Opened, RowBatch
+    too_large = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
+    settings: ClassVar = {"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"}
 
 
 class ParquetFile(RecordFile):
@@ -63,7 +62,7 @@ class ParquetFile(RecordFile):
         """Open a file, or take the process that has it. Raises FileError."""
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)
-        self._reader = FileReader.of(PROGRAM, content)
+        self._reader = ParquetReader.of(content)
         self._opened = self._reader.opened
         self.names, self.assumed = list(self._opened.paths), ()
 

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from io import BytesIO
-from itertools import islice
+from itertools import count, islice
 from typing import Final, TypeAlias
 
-import msgspec
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from service.reading.batch import BATCH_SIZE
@@ -66,27 +65,6 @@ _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
 }
 
 
-class _Table(msgspec.Struct):
-    """A sheet, and what its texts do not say.
-
-    header   the number of the row with the names of the columns, from 1; 0 if there is none
-    notes    about the cells of the table
-    targets  row, from 1, and column, from 0 -> the address that a text links to
-    linked   the columns that have such texts -> the names of those with the addresses
-    """
-
-    header: int
-    notes: Sequence[CellNote]
-    targets: Mapping[tuple[int, int], str]
-    linked: Mapping[int, str]
-
-    def with_links(self, number: int, row: list[str]) -> list[str]:
-        """Return a row with the addresses that its cells link to, the names of these columns in the header."""
-        if number == self.header:
-            return [*row, *self.linked.values()]
-        return [*row, *(self.targets.get((number, column), "") for column in self.linked)]
-
-
 class Workbook:
     """An opened workbook, and what is in it."""
 
@@ -109,16 +87,16 @@ class Workbook:
     def parts(self, request: SheetRequest) -> Iterator[SheetRows]:
         """Yield the rows of a sheet, empty ones included, some at a time. Raises FileError."""
         sheet, first = self._open_sheet(request.sheet), request.skip + 1
-        table = self._table(sheet, request.above)
+        notes, with_links = self._notes(sheet, request.above)
         last = sheet.end[0] + 1 if sheet.end else 0
         stop = None if request.most is None else request.skip + request.most
         rows = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
         if self._is_marked:
             rows = map(_without_marks, rows)
         while some := list(islice(rows, BATCH_SIZE)):
-            if table.linked:
-                some = [table.with_links(number, row) for number, row in enumerate(some, first)]
-            yield SheetRows(some, first, last, table.notes)
+            if with_links is not None:
+                some = list(map(with_links, count(first), some))
+            yield SheetRows(some, first, last, notes)
             first += len(some)
 
     def _open_sheet(self, name: str) -> CalamineSheet:
@@ -132,12 +110,17 @@ class Workbook:
                     self._sheet = self._workbook.get_sheet_by_name(name)
         return self._sheet
 
-    def _table(self, sheet: CalamineSheet, above: int | None) -> _Table:
-        """Return what is known of a sheet; `above` is the number of rows above its header, None if it has none."""
+    def _notes(
+        self, sheet: CalamineSheet, above: int | None
+    ) -> tuple[Sequence[CellNote], Callable[[int, list[str]], list[str]] | None]:
+        """Return what the texts of a table do not say, and what adds the addresses that they link to to a row.
+
+        `above` is the number of rows above its header, None if it has none. A row has its number, from 1.
+        """
         ranges, targets = sheet.merged_cell_ranges or (), links(self._content, sheet.name)
         marks = list(_marks(sheet, targets)) if self._is_marked or targets else []
         if not (marks or ranges):
-            return _Table(0, (), {}, {})
+            return (), None
         rows = enumerate(islice(sheet.iter_rows(), above, None), (above or 0) + 1)
         is_named = above is not None
         header, names = next(((number, row_texts(row)) for number, row in rows if any(row) and is_named), (0, []))
@@ -154,7 +137,12 @@ class Workbook:
             for (top, left), (bottom, right) in ranges
             if top >= header - 1
         ]
-        return _Table(header, list(_summed(notes)), shown, linked)
+
+        def with_links(number: int, row: list[str]) -> list[str]:
+            addresses = (shown.get((number, column), "") for column in linked)
+            return [*row, *(linked.values() if number == header else addresses)]
+
+        return list(_summed(notes)), with_links if linked else None
 
 
 def _marks(sheet: CalamineSheet, targets: Mapping[tuple[int, int], str]) -> Iterator[tuple[int, int, str]]:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from service.model.records import STORES
-from service.reading.batch import Batch, RecordFile, UnreadableRecord, UnusedName
+from service.reading.batch import BATCH_SIZE, Batch, RecordFile, UnreadableRecord, UnusedName
 from service.reading.characters import Cleaning
 from service.reading.columns.field_names import MAX_UNUSED, column_key, suggest_field
 from service.reading.diagnostics import FileError, Issue
@@ -66,11 +66,6 @@ class Header(msgspec.Struct, frozen=True):
     names: Sequence[str]
     width: int
     line: int | None = None
-
-    @property
-    def expected(self) -> str:
-        """What a row must have."""
-        return f"expected {self.width} cells as in the {'header' if self.line else 'mapping'}"
 
     def accepts(self, row: Row) -> bool:
         """Return whether a row has a cell for each name, and no value beyond the cells of the header."""
@@ -182,7 +177,7 @@ class TableFile(RecordFile):
 
     def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
-        self._clean, self._columns = options.cleaning.clean, options.columns
+        self._clean, self._columns, self._header = options.cleaning.clean, options.columns, Header((), 0)
         self.warnings: list[tuple[str, int | None, Issue]] = []
         try:
             self._header, _ = self._split_header()
@@ -194,15 +189,11 @@ class TableFile(RecordFile):
             check_names(self._first_rows())
 
     @abstractmethod
-    def _rows(self) -> Iterator[Rows]:
-        """Yield the rows from the first, some at a time. Raises FileError."""
+    def _rows(self, first: int) -> Iterator[Rows]:
+        """Yield the rows, so many first if some at a time are read at will. Raises FileError."""
 
-    @abstractmethod
     def _first_rows(self) -> Rows:
-        """Return the first rows."""
-
-    def _check_last(self, row: Row, line: int) -> None:
-        """Raise FileError if the last row may be truncated."""
+        return next(self._rows(BATCH_SIZE), Rows([], ()))
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records. Raises FileError, with the line on which the bad record begins."""
@@ -210,15 +201,13 @@ class TableFile(RecordFile):
         places, known = dict(zip(self.names, count(), strict=False)), set(columns)
         indexes = {name: places[name] for name in (*columns, *also)}
         unused = list(islice((name for name in places if name not in known), MAX_UNUSED))
-        record, last = 1, Rows([], ())
+        record = 1
         for read in rows:
             if not read.rows:
                 continue
             batch = self._batch(self._without_headers(read), record, indexes, unused)
             yield batch
-            record, last = record + len(batch.numbers) + len(batch.unreadable), read
-        if last.rows:
-            self._check_last(last.rows[-1], last.lines[len(last.rows) - 1])
+            record += len(batch.numbers) + len(batch.unreadable)
 
     def _without_headers(self, read: Rows) -> Rows:
         """Return rows without the cells of those that repeat the header, as two files that were put together have."""
@@ -248,7 +237,8 @@ class TableFile(RecordFile):
             numbers = [records[index] for index in complete]
             cells = list(zip(*[rows[index] for index in complete], strict=False))
             for index in sorted(records.keys() - complete):
-                why = read.malformed.get(index) or f"{header.expected}, found {len(rows[index])}{_hint(rows[index])}"
+                expected = f"expected {header.width} cells as in the {'header' if header.line else 'mapping'}"
+                why = read.malformed.get(index) or f"{expected}, found {len(rows[index])}{_hint(rows[index])}"
                 unreadable.append(UnreadableRecord(records[index], lines[index], Issue("cells", why)))
         unused_names = [UnusedName(name, header.line, len(complete)) for name in unused]
         named = len(header.names)
@@ -268,7 +258,7 @@ class TableFile(RecordFile):
 
     def _split_header(self) -> tuple[Header, Iterator[Rows]]:
         """Return the header, the first row with a value, and the rows below it. Raises FileError."""
-        rows = self._rows()
+        rows = self._rows(BATCH_SIZE if self._columns else 1)  # the header, which may be all that is needed
         if (clean := self._clean) is not None:
             rows = (msgspec.structs.replace(read, rows=[list(map(clean, row)) for row in read.rows]) for read in rows)
         if self._columns:

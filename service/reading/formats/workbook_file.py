@@ -19,7 +19,7 @@ from service.reading.formats.table_file import (
     TableOptions,
     finds_nothing,
 )
-from service.reading.isolation import FileReader, ReaderProgram
+from service.reading.isolation import FileReader
 from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
 from service.texts import counted, truncate
@@ -96,14 +96,14 @@ class SheetRows(msgspec.Struct, frozen=True, tag=True):
     notes: Sequence[CellNote] = ()
 
 
-PROGRAM: Final = ReaderProgram(
-    module="service.reading.formats.sheet",
-    unreadable=UNREADABLE,
-    opened=Sheets,
-    part=SheetRows,
-    too_large=f"the sheet expands to more than 64 MiB and {MAX_RATIO} times the size of the file",
-    aborted=TOO_MUCH_MEMORY,  # Rust cannot do without memory that it asks for
-)
+class WorkbookReader(FileReader):
+    """The process of a workbook."""
+
+    module = "service.reading.formats.sheet"
+    unreadable = UNREADABLE
+    opened_type, part_type = Sheets, SheetRows
+    too_large = f"the sheet expands to more than 64 MiB and {MAX_RATIO} times the size of the file"
+    aborted = TOO_MUCH_MEMORY  # Rust cannot do without memory that it asks for
 
 
 class WorkbookFile(TableFile):
@@ -115,7 +115,7 @@ class WorkbookFile(TableFile):
         self, content: FileBytes | FileReader, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
     ) -> None:
         """Read the header, of a file or through the process that has it. Raises FileError."""
-        self._reader = FileReader.of(PROGRAM, content)
+        self._reader = WorkbookReader.of(content)
         opened: Sheets = self._reader.opened
         self._sheets = _find_sheets(opened.names, options.sheets)
         self._others = [name for name in opened.names[: opened.visible] if name not in self._sheets]
@@ -152,10 +152,7 @@ class WorkbookFile(TableFile):
             return sum(map(bool, find_alike(self.names, rows[0]).values())) / len(self.names) if len(rows) > 1 else 0
         return 0
 
-    def _first_rows(self) -> Rows:
-        return next(self._sheet_rows(self._sheets[0]), Rows([], ()))
-
-    def _rows(self) -> Iterator[Rows]:
+    def _rows(self, _: int) -> Iterator[Rows]:
         yield from self._sheet_rows(self._sheets[0])
         for sheet in self._sheets[1:] if self.names else ():
             places: Sequence[int | None] | None = range(len(self.names)) if self._above is None else None
