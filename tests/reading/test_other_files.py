@@ -118,9 +118,15 @@ def load_text(folder: Path, text: str) -> Loaded:
 
 
 @pytest.mark.parametrize(
-    ("row", "name"), [('7, b, "Beet, Ltd", "x, y", Ulm, DE', "Beet, Ltd"), ('7, b, "Beet", x, Ulm, DE', "Beet")]
+    ("row", "name"),
+    [
+        ('7, b, "Beet, Ltd", "x, y", Ulm, DE', "Beet, Ltd"),
+        ('7, b, "Beet", x, Ulm, DE', "Beet"),
+        ('"7" , b, "Beet, ""A"" , ""B"" "  , "x" ,Ulm, "DE" ', 'Beet, "A" , "B"'),
+        ('7, b, "Beet\n"" , Ltd" , x, Ulm, DE', 'Beet\n" , Ltd'),
+    ],
 )
-def test_spaces_before_quotes_are_trimmed(row: str, name: str) -> None:
+def test_spaces_around_quotes_are_trimmed(row: str, name: str) -> None:
     declared, loaded = proposed(f"{HEADER.replace(',', ', ')}\n{row}\n")
     assert declared == {"trim": "true"}
     assert [each["name"] for each in loaded.stores] == [name]

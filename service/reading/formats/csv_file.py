@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from itertools import accumulate, chain, compress, islice, tee
@@ -54,7 +55,7 @@ class RowStream:
     """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`.
 
     A row that is not valid CSV ends with its first line: what follows is read as if it were valid. To trim cells allows
-    spaces before a quote.
+    spaces around quotes.
 
     unclosed  the line of the last row with a quote that is not closed before the end of the text; 0 if there is none
     """
@@ -64,7 +65,8 @@ class RowStream:
     ) -> None:
         csv.field_size_limit(_MAX_CELL)
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
-        spaces = options.cleaning.trim and delimiter != " "
+        spaces, end = options.cleaning.trim and delimiter != " ", re.escape(delimiter)
+        self._quoted_cell = re.compile(rf'((?:\A|{end}) *"(?:[^"]|"")*+") *(?={end}|[\r\n]|\Z)') if spaces else None
         self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=spaces)
         self.unclosed, self._bytes = 0, open_bytes(text, start)
         self._source = TextIOWrapper(self._bytes, "utf-8", newline="")
@@ -105,11 +107,21 @@ class RowStream:
         numbers = list(accumulate(map(_count_lines, rows), initial=first))
         if not error:
             return Rows(rows, numbers[:-1], self._bytes.tell())
+        if (row := self._read_spaced(lines[numbers[-1] - first :])) is not None:
+            self._open([], self._line)
+            return Rows([*rows, row], numbers)
         # What follows the first line of the row is parsed again.
         number, within = numbers[-1], lines[numbers[-1] - first + 1 :]
         self._open(within[-1:], number + len(within) + (not within))
         self._quoted, self._error, self._line = iter(within[:-1]), error, number + 1
         return Rows([*rows, []], numbers, malformed={len(rows): self._describe(error, number)})
+
+    def _read_spaced(self, lines: Sequence[str]) -> list[str] | None:
+        """Return a row that has spaces behind quotes, if that is allowed and all that is wrong."""
+        with suppress(csv.Error):
+            if self._quoted_cell is not None:
+                return next(self._parse([self._quoted_cell.sub(r"\1", "".join(lines))]))
+        return None
 
     def _read_lines(self, lines: Sequence[str]) -> Rows:
         """Return lines between the first and the last one of the row with the last error, each as a row.
