@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from service.reading.formats.json_file import open_json
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
+
+RECORD = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 
 
 class Records(RecordFile):
@@ -32,6 +35,13 @@ class Records(RecordFile):
             cells = {name: [record.get(name) for record in records] for name in (*columns, *also)}
             unused = [UnusedName(name, 1, len(records)) for name in self.names if name not in columns]
             yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), unused, 1, 1)  # type: ignore[misc]
+
+
+def records(**cells: str) -> Records:
+    """Return records with the required fields, and columns with the cells in a text each, by name."""
+    values = {name: texts.split("|") for name, texts in cells.items()}
+    rows = zip_longest(*values.values())
+    return Records([*RECORD, *cells], [RECORD | dict(zip(values, row, strict=True)) for row in rows])
 
 
 def table(text: str) -> RecordFile:

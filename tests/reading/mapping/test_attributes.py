@@ -9,11 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from service.engine import row_json
 from service.engine.results import WRITERS
 from service.engine.select import ordered
 from service.loading.dataset import Loaded
-from service.model.coordinates import Coordinates
 from service.model.query import Query
 from tests.loading.data_files import DERIVED, as_csv, as_json, dataset, load_mapped, rows, served, store
 
@@ -229,18 +227,3 @@ def test_an_array_of_json_with_other_values_is_no_list(tmp_path: Path, element: 
     mapping = '[stores.attributes]\nx = { from = "tags", kind = "list" }'
     found = load_mapped(tmp_path, mapping, as_json([store("1", tags=["a", element])]), "stores.json")
     assert [(error.code, error.field) for error in found.report.errors] == [("type", "attributes.x")]
-
-
-@pytest.mark.parametrize("names", [("store_id", "attributes.x"), ("store_id", "attributes.x", "distance"), ("city",)])
-def test_members_are_the_same_when_no_more_decoders_are_made(
-    tmp_path: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, made = loaded(tmp_path, '"C"', "latitude,longitude,C", '1","2","a'), dict[object, object]()
-    query = Query(near=Coordinates(1, 1), fields=names)
-    monkeypatch.setattr(row_json, "_decoders", made)
-    monkeypatch.setattr(row_json, "_MAX_DECODERS", 0)
-    without = file(found, "ndjson", query)
-    assert made == {}
-    monkeypatch.setattr(row_json, "_MAX_DECODERS", 1)
-    assert file(found, "ndjson", query) == without
-    assert set(made) == {names}

@@ -1,7 +1,7 @@
 """A store is closed once its closing date is past, as of the day of the data or of loading."""
 
 import asyncio
-from datetime import UTC, date, datetime
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,13 +14,11 @@ from service.loading.dataset import Loaded, load
 from service.model.records import STORES
 from service.publishing.local_source import BakedFileSource
 from service.reading.batch import Cell, Invalid, WrongType
-from service.reading.columns.flags import utc_today
 from service.reading.diagnostics import FileError, Issue
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from tests.loading.data_files import DERIVED, as_json, dataset, load_files, served
-from tests.reading.mapping.record_files import Records, table
-from tests.reading.mapping.test_proposal import RECORD
+from tests.reading.mapping.record_files import RECORD, Records, table
 
 TODAY = date(2024, 6, 1)
 CLOSES = 'closing_date = "Ends"'
@@ -155,11 +153,6 @@ def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
 def test_a_date_that_is_none_is_reported_with_its_line(tmp_path: Path) -> None:
     (error,) = loaded(tmp_path, ends="soon").report.errors
     assert str(error) == "stores.csv:2: is_open: expected a closing date such as 2024-05-31: 'soon'"
-
-
-def test_today_is_the_day_in_utc() -> None:
-    before = datetime.now(UTC).date()
-    assert before <= utc_today() <= datetime.now(UTC).date()
 
 
 def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:

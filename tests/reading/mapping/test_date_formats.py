@@ -1,4 +1,4 @@
-"""Dates in declared formats become date-times of RFC 3339, or are invalid."""
+"""Dates in declared formats become date-times of RFC 3339, or are invalid; which formats dates may have."""
 
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.reading.batch import Invalid
-from service.reading.columns.dates import instant_converter
+from service.reading.columns.dates import format_without_days, instant_converter, possible_formats
+from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -33,6 +34,25 @@ READ = [
     ("d.m.yy", "1.2.68", "2068-02-01T00:00:00"),
     ("d.m.yy", "1.2.69", "1969-02-01T00:00:00"),
     ("yyyy.mm.dd.", "2024.05.31.", "2024-05-31T00:00:00"),
+    ("d-mmm-yy", "31-Dec-23", "2023-12-31T00:00:00"),
+    ("d. mmm yyyy", "1. März 2024", "2024-03-01T00:00:00"),
+    ("d mmm yyyy", "3 août 2024", "2024-08-03T00:00:00"),
+    ("d mmm yyyy", "3 ene. 2024", "2024-01-03T00:00:00"),
+    ("mmm d, yyyy", "Sept 5, 2024", "2024-09-05T00:00:00"),
+    ("yyyy-mm-ddThh:mm:sszz", "2024-05-31T10:00:00+0000", "2024-05-31T10:00:00+00:00"),
+    ("yyyy-mm-ddThh:mm:sszz", "2024-05-31T10:00:00.123-08", "2024-05-31T10:00:00.123-08:00"),
+    ("yyyy-mm-ddThh:mm:sszz", "2024-05-31T10:00:00,5Z", "2024-05-31T10:00:00.5Z"),
+    ("yyyy-mm-dd hh:mm:ss zz", "2024-05-31 10:00:00 UTC", "2024-05-31T10:00:00Z"),
+    ("ddd, d mmm yyyy hh:mm:ss zz", "Fri, 31 May 2024 10:00:00 +0130", "2024-05-31T10:00:00+01:30"),
+    ("unix", "1717149600", "2024-05-31T10:00:00Z"),
+    ("unix", "1717149600.0", "2024-05-31T10:00:00Z"),
+    ("unix-ms", "1717149600999", "2024-05-31T10:00:00.999000Z"),
+    ("d mmm yyyy", "1er janvier 2024", "2024-01-01T00:00:00"),
+    ("mmm d, yyyy", "December 31st, 2023", "2023-12-31T00:00:00"),
+    ("d mmm yyyy", "3 de mayo de 2024", "2024-05-03T00:00:00"),
+    ("mm-yyyy", "05-2024", "2024-05-01T00:00:00"),
+    ("mmm yyyy", "Mai 2024", "2024-05-01T00:00:00"),
+    ("yyyy", "2024", "2024-01-01T00:00:00"),
 ]
 # A format -> texts in others.
 INVALID = {
@@ -42,6 +62,9 @@ INVALID = {
     ],
     "dd.mm.yyyy hh:mm": ["31.05.2024 24:00"],
     "d.m.yyyy h:mm am/pm": ["1.1.2024 13:00 pm", "1.1.2024 0:00 am"],
+    "d mmm yyyy": ["1 Jui 2024", "1 Foo 2024"],
+    "unix": ["x"],
+    "mm-yyyy": ["13-2024", "00-2024", "5-24", "2024-05"],
 }
 
 
@@ -97,15 +120,10 @@ def test_a_date_time_without_an_offset_is_in_the_declared_zone(text: str, expect
 
 
 def test_a_time_that_clocks_show_twice_is_the_first_and_one_that_they_skip_has_the_offset_before() -> None:
-    assert convert("27.10.2024 02:30", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-10-27T02:30:00+02:00"
-    assert convert("27.10.2024 12:00", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-10-27T12:00:00+01:00"
-    assert convert("31.03.2024 02:30", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-03-31T02:30:00+01:00"
-    assert convert("31.03.2024 12:00", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-03-31T12:00:00+02:00"
-
-
-@given(st.dates())
-def test_every_date_is_read_back(day: date) -> None:
-    assert convert(f"{day.day}/{day.month}/{day.year:04}", "d/m/yyyy") == f"{day.isoformat()}T00:00:00"
+    texts = ("27.10.2024 02:30", "27.10.2024 12:00", "31.03.2024 02:30", "31.03.2024 12:00")
+    assert [str(convert(text, "dd.mm.yyyy hh:mm", zone=BERLIN))[11:] for text in texts] == [
+        "02:30:00+02:00", "12:00:00+01:00", "02:30:00+01:00", "12:00:00+02:00"
+    ]  # fmt: skip
 
 
 @given(st.datetimes(min_value=FIRST), st.sampled_from(["Europe/Berlin", "America/St_Johns", "America/Sao_Paulo"]))
@@ -114,3 +132,52 @@ def test_every_local_time_is_that_of_its_zone(moment: datetime, name: str) -> No
     assert isinstance(text, str)
     local = moment.replace(microsecond=0, tzinfo=ZoneInfo(name))
     assert datetime.fromisoformat(text).astimezone(UTC) == local.astimezone(UTC)
+
+
+def test_a_month_is_past_after_its_last_day() -> None:
+    past = past_tester(["mm-yyyy", "yyyy"], date(2024, 2, 29))
+    assert [past(text) for text in ("01-2024", "02-2024", "2023", "2024", "soon")] == [True, False, True, False, None]
+
+
+# Texts, and the only format that all of them may have; None if they have none.
+FORMATS: list[tuple[list[str], str | None]] = [
+    (["31-Dec-23", "1-Jan-24"], "d-mmm-yy"),
+    (["2024-05-31T10:00:00+0000"], "yyyy-mm-ddthh:mm:sszz"),
+    (["1717149600", "999999999.5"], "unix"),
+    (["31 de mayo de 2024", "1º de junio de 2024"], "d mmm yyyy"),
+    (["1717149600000"], "unix-ms"),
+    (["31/Dec/2023"], "dd/mmm/yyyy"),
+    (["2023-Dec-31"], "yyyy-mmm-dd"),
+    (["Friday, May 31, 2024"], "ddd, mmm dd, yyyy"),
+    (["Fri 31. Mai 2024"], "ddd dd. mmm yyyy"),
+    (["December 1, 2023 10:00 AM"], "mmm d, yyyy hh:mm am/pm"),
+    (["31-Dec-23 14:30"], "dd-mmm-yy hh:mm"),
+    (["31/12/2023 14:30:00 +0100"], "dd/mm/yyyy hh:mm:ss zz"),
+    (["Fri, 31 May 2024 10:00:00 GMT"], "ddd, dd mmm yyyy hh:mm:ss zz"),
+    (["2024-05-31T10:00:00.123+0000"], "yyyy-mm-ddthh:mm:sszz"),
+    (["1717149600", "1717149600000"], None),
+    (["4165550100", "12345"], None),
+    *(([text], None) for text in ("May 2024", "05-2024", "Elm Road 12", "Sep 12 10", "31 Foo 2024", "31/Dec/12345")),
+]
+
+
+@pytest.mark.parametrize(("texts", "declared"), FORMATS)
+def test_dates_with_names_offsets_or_times_have_one_format(texts: list[str], declared: str | None) -> None:
+    assert possible_formats(texts) == ([] if declared is None else [(declared,)])
+    assert not any(isinstance(convert(text, declared), Invalid) for text in texts if declared)
+
+
+@pytest.mark.parametrize(
+    ("texts", "declared"),
+    [
+        (["05-2024", "12-2023"], "mm-yyyy"),
+        (["5/2024", "12/2023"], "m/yyyy"),
+        (["Mai 2024"], "mmm yyyy"),
+        (["2024-05"], "yyyy-mm"),
+        (["2024"], "yyyy"),
+        (["05-2024", "13-2024"], None),
+        ([], None),
+    ],
+)
+def test_formats_of_months_and_years_are_found(texts: list[str], declared: str | None) -> None:
+    assert format_without_days(texts) == declared

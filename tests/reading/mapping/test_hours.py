@@ -1,15 +1,10 @@
 """Attributes of the kind hours: which columns they are made of, their time zone, and what is reported."""
 
-import csv
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
-from hypothesis import given
-from hypothesis.strategies import sampled_from
 
 from service.engine.columns.column import KEY_END
 from service.loading.checks import check_column
@@ -183,19 +178,3 @@ def test_hours_are_told_apart_by_short_keys() -> None:
     keys = check_column(field, cells, None).keys.split(KEY_END)
     assert keys[0] == keys[3] != keys[2]
     assert max(map(len, keys)) <= 16
-
-
-TEXTS = ("Mo-Fr 9-18; Sa 20:00-02:00; 2026 Dec 24 9-12", "24/7", "off", "", "2026 Dec 24-26 off; Mo 9-12,14-18")
-
-
-@given(sampled_from(TEXTS), sampled_from(TEXTS))
-def test_served_hours_in_a_cell_are_the_same_again(
-    tmp_path_factory: pytest.TempPathFactory, one: str, other: str
-) -> None:
-    folder = tmp_path_factory.mktemp("stores")
-    first = hours(loaded(folder, '{ from = "H", kind = "hours" }', "H", f'"{one}"', f'"{other}"'))
-    lines = StringIO()
-    rows = [[None if each is None else orjson.dumps(each).decode()] for each in first]
-    csv.writer(lines).writerows(rows)
-    cells = lines.getvalue().split("\r\n")[:-1]
-    assert hours(loaded(folder, '{ kind = "hours" }', "attributes.hours", *cells)) == first

@@ -64,12 +64,6 @@ def test_a_mapped_file_equals_its_strict_twin_to_the_byte(tmp_path: Path) -> Non
     assert mapped.version == dataset(twin).version
 
 
-def test_a_mapping_without_entries_changes_nothing(tmp_path: Path) -> None:
-    files = {"stores.csv": f"{STRICT.strip()}\n".encode(), "companies.csv": COMPANIES_CSV.encode()}
-    mapped = compiled("", table(STRICT), table(COMPANIES_CSV))
-    assert mapped.version == dataset(load_files(tmp_path, files)).version
-
-
 def test_plain_columns_are_passed_on_as_they_are() -> None:
     file = table(STRICT)
     records = MappedRecords(file, parse_mapping(b'[stores.fields]\nprovince = "city"').stores, STORES)

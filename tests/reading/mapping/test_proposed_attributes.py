@@ -14,8 +14,8 @@ from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import served
 from tests.program import run_here
-from tests.reading.mapping.record_files import Records, nested
-from tests.reading.mapping.test_proposal import RECORD, SAMPLES, entries, of_columns
+from tests.reading.mapping.record_files import RECORD, Records, nested
+from tests.reading.mapping.test_proposal import SAMPLES, entries, of_columns
 
 _PROPOSED = re.compile(r"^# (?=[a-z0-9_]+ = \{ (?:from|kind) = )", re.MULTILINE)
 

@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE
-from service.reading.columns.field_names import columns_by_nearest_name, suggest_field
+from service.reading.columns.field_names import columns_by_nearest_name
 from service.reading.proposal.proposal import propose_mapping
-from tests.reading.mapping.record_files import compiled, features, nested, table
+from tests.reading.mapping.record_files import RECORD, compiled, nested, table
 from tests.reading.mapping.test_proposal import entries
 
-REQUIRED = {"store_id": "s", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 LATE = BATCH_SIZE + 6  # records
 
 
@@ -23,7 +21,7 @@ def as_table(records: list[dict[str, str]]) -> str:
 
 def numbered(last: dict[str, Any], **cells: str) -> list[dict[str, Any]]:
     """Return records with some cells, of which only the last one has more."""
-    found: list[dict[str, Any]] = [{**REQUIRED, **cells, "store_id": f"s{number}"} for number in range(LATE)]
+    found: list[dict[str, Any]] = [{**RECORD, **cells, "store_id": f"s{number}"} for number in range(LATE)]
     found[-1] |= last
     return found
 
@@ -35,6 +33,7 @@ def numbered(last: dict[str, Any], **cells: str) -> list[dict[str, Any]]:
         ("id,shop,brand,addr:street,addr:city,addr:country,@lat,@lon", ("1.5", "2.5")),
         ("ref,@spider,addr:street_address,addr:city,addr:country,Latitude,Longitude", ("1.5", "2.5")),
         ("ref,@spider,addr:street_address,addr:city,addr:country,Y,X", ("1.5", "2.5")),
+        ("ref,@spider,brand,addr:street_address,addr:city,addr:country,lat,lon", ("1.5", "2.5")),
     ],
 )
 def test_a_preset_is_completed_from_the_columns_that_are_there(header: str, location: tuple[str, str]) -> None:
@@ -69,11 +68,6 @@ def test_a_preset_is_completed_from_the_columns_that_are_there(header: str, loca
 def test_the_column_that_is_meant_is_taken(names: list[str], chosen: dict[str, str | int]) -> None:
     expected = {field: name if isinstance(name, str) else names[name] for field, name in chosen.items()}
     assert columns_by_nearest_name(names, paths=False) == expected
-
-
-def test_a_misspelt_synonym_is_compared_before_fields() -> None:
-    assert suggest_field("addresse", STORES) == "address_1"
-    assert suggest_field("provice", STORES) == "province"
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -190,7 +184,7 @@ def test_a_repair_that_only_later_records_need_is_proposed() -> None:
 
 
 def test_arrays_of_which_only_the_first_element_is_read_are_named() -> None:
-    record = {**REQUIRED, "phones": [{"phone": "1"}, {"phone": "2"}], "tags": ["a", "b"], "mails": [{"mail": "a@b.c"}]}
+    record = {**RECORD, "phones": [{"phone": "1"}, {"phone": "2"}], "tags": ["a", "b"], "mails": [{"mail": "a@b.c"}]}
     text = propose_mapping(nested([record]), "x")
     assert '\n# Only the first element of these arrays is read: "phones".\n' in text
 
@@ -222,16 +216,8 @@ def test_names_in_objects_are_taken_before_identifiers_beside_them() -> None:
     assert [each["name"] for each in compiled(text, file).companies] == ["Acme"]
 
 
-def test_a_preset_without_locations_takes_those_of_other_columns() -> None:
-    tags = {"@spider": "x", "ref": "1", "brand": "B", "addr:street_address": "1 Elm St", "addr:city": "Ada"}
-    file = features({**tags, "addr:country": "CA", "lat": 1.5, "lon": 2.5})
-    text = propose_mapping(file, "x.geojson")
-    (store,) = compiled(text, file).stores
-    assert (store["latitude"], store["longitude"]) == ("1.5", "2.5")
-
-
 def test_columns_that_are_not_proposed_have_a_line_that_says_why() -> None:
-    record: dict[str, Any] = {**REQUIRED, "tags": {}, "empty": None, "geo": {"lat": "1.5", "lng": "2.5"}}
+    record: dict[str, Any] = {**RECORD, "tags": {}, "empty": None, "geo": {"lat": "1.5", "lng": "2.5"}}
     text = propose_mapping(nested([record, {**record, "store_id": "t"}]), "x")
     assert '\n# No record has a value: "empty".\n# Arrays and objects are no values: "tags".\n' in text
     text = propose_mapping(table(f"store_id,,{'x' * 300}\n1,2,3"), "x")

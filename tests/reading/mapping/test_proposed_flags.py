@@ -10,17 +10,10 @@ from service.reading.diagnostics import FileError
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.proposal import propose_mapping
-from tests.reading.mapping.record_files import Records, features, table
-from tests.reading.mapping.test_proposal import RECORD, entries
+from tests.reading.mapping.record_files import RECORD, features, records, table
+from tests.reading.mapping.test_proposal import entries
 
 AS_OF = date(2024, 6, 1)
-
-
-def records(**cells: str) -> Records:
-    """Return records with the required fields, and columns with the cells in a text each, by name."""
-    columns = {name: texts.split("|") for name, texts in cells.items()}
-    rows = zip(*columns.values(), strict=True)
-    return Records([*RECORD, *cells], [RECORD | dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def flag(file: RecordFile) -> str | None:
@@ -37,10 +30,6 @@ def are_open(text: str, file: RecordFile) -> list[object]:
     [
         ("offen|vorübergehend geschlossen", '{ "offen" = true, "vorübergehend geschlossen" = false }'),
         ("open|temporarily closed|CLOSED_PERMANENTLY", '{ "open" = true, "temporarily closed" = false, '),
-        ("ouvert|fermé définitivement|fermé", '{ "ouvert" = true, "fermé définitivement" = false, "fermé" = false }'),
-        ("abierto|cerrado temporalmente", '{ "abierto" = true, "cerrado temporalmente" = false }'),
-        ("aperto|temporaneamente chiuso", '{ "aperto" = true, "temporaneamente chiuso" = false }'),
-        ("geopend|tijdelijk gesloten", '{ "geopend" = true, "tijdelijk gesloten" = false }'),
         ("open|im Umbau|closed", '{ "open" = true, "im Umbau" = "", "closed" = false }'),
         ("im Umbau|wegen Umbau geschlossen", '{ "im Umbau" = "", "wegen Umbau geschlossen" = "" }'),
         ("closed|moved", '{ "closed" = false, "moved" = "" }'),
