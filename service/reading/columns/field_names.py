@@ -23,7 +23,7 @@ _IGNORED: Final = re.compile(r"[\s_-]+")
 COORDINATES: Final = ("latitude", "longitude")
 # Columns of formats of geographic features, for fields that no column is named like.
 _FEATURE_ID: Final = "feature.id"
-_GEOMETRY: Final = "geometry."
+_GEOMETRY: Final = {field: f"geometry.{field}" for field in COORDINATES}
 MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
 # Names in real files, in several languages, without separators, accents, articles and words for stores, as "nom" for
 # "Nom du magasin". "county" is there so that it does not match country.
@@ -136,9 +136,8 @@ def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[s
     if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
         columns[resource.identifier] = _FEATURE_ID
     # Never mix a latitude column with a longitude from the geometry.
-    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):
-        geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
-        columns |= {field: column for field, column in geometry.items() if column in names}
+    if columns.keys().isdisjoint(COORDINATES) and set(fields) >= set(COORDINATES):
+        columns |= {field: column for field, column in _GEOMETRY.items() if column in names}
     return columns
 
 
@@ -161,8 +160,7 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
         is_exact = field in _IDENTIFIERS or _key(end) == _key(field)
         if is_exact or not is_identifier_name(end) or _thing(end) not in things:
             chosen[field] = name
-    geometry = {field: f"{_GEOMETRY}{field}" for field in COORDINATES}
-    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # a pair of one source
+    return chosen if _GEOMETRY.items().isdisjoint(chosen.items()) else chosen | _GEOMETRY  # a pair of one source
 
 
 def is_identifier_name(name: str) -> bool:

@@ -109,20 +109,14 @@ class SplitPart(msgspec.Struct, frozen=True):
 
 
 class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The mapping of a field.
+    """The mapping of a field: the keys of its entry, checked, and which columns they mean.
 
-    sources       the first that has a value gives it
-    split         the part of it that is the value; None for all of it
-    pad           the digits of each number, with zeros in front; 0 if they are as they are
-    default       the value if none of them has one; a constant is a default without sources
-    values        a text in lower case -> the value that it means
-    other         what the other texts mean; None if they are the value
-    dates         the formats of its dates; None for those of its file
-    closing_date  the column of the dates from which on a flag is false
-    point         the notation of coordinates from which it is taken; "" if the text is the value
-    optional      whether the file may be without the columns
-    attribute     what is declared of it if it is an attribute, complete
-    parts         of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
+    sources    the first that has a value gives it
+    default    the value if none of them has one; a constant is a default without sources
+    values     a text in lower case -> the value that it means
+    dates      the formats of its dates; None for those of its file
+    attribute  what is declared of it if it is an attribute, complete
+    parts      of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
     """
 
     sources: tuple[JoinedColumns, ...] = ()
@@ -154,13 +148,10 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The mapping of the records of a file to those of a resource.
+    """The mapping of the records of a file to those of a resource: the keys of its table, checked.
 
     fields      the fields that are not taken by their names, and the attributes
     attributes  what is declared of these, in order
-    table       how a table is read, and how cells are cleaned
-    dates       the formats of dates; none for those of the data format
-    time_zone   the zone of date-times without an offset; None for UTC
     no_value    the texts that mean "no value", in lower case
     """
 

@@ -6,6 +6,8 @@ from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
 
+import msgspec
+
 from service.model.attributes import NAME, RESERVED, SEPARATOR, AttributeKind
 from service.model.records import PREFIX, STORES
 from service.reading.batch import Invalid
@@ -127,10 +129,10 @@ def attribute_name(column: str) -> str:
 def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> str:
     """Return an attribute in TOML; if the first records show another kind, with a record that contradicts it."""
     keys, comment = _keys(column, first, decimal=decimal, paths=paths), ""
-    if column.late and column.first.has_values:
-        earlier = _keys(column.first, first, decimal=decimal, paths=paths)
+    if column.late and (earlier := msgspec.structs.replace(column, late={}, is_late=False)).has_values:
         text, record = next((str(cell), record) for cell, record in column.late.items())
-        comment = f"  # record {record:,} has {quoted(text)}" if earlier != keys else ""
+        differs = _keys(earlier, first, decimal=decimal, paths=paths) != keys
+        comment = f"  # record {record:,} has {quoted(text)}" if differs else ""
     return f"{inline_table(keys)}{comment}"
 
 

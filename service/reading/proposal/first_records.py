@@ -68,11 +68,6 @@ class ColumnSample(msgspec.Struct, frozen=True):
         """Whether it has texts or flags; arrays and objects are not the values of a field."""
         return any(isinstance(cell, str | bool) for cell in self.values)
 
-    @property
-    def first(self) -> "ColumnSample":
-        """The column in the first records."""
-        return ColumnSample(self.name, self.cells, self.no_value)
-
 
 class FirstRecords(msgspec.Struct, frozen=True):
     """The first columns of a file by name, in order, and how many records they have.
