@@ -111,6 +111,7 @@ def cached_converter(convert: Callable[[str], Cell]) -> Callable[[Cell], Cell]:
     return converted
 
 
+@lru_cache(MAX_CACHED)
 def parse_date_format(text: str, *, ends: bool = False) -> DateParser:
     """Return the parser of a declared format. Raises ValueError, with what is wrong.
 

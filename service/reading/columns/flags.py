@@ -27,7 +27,6 @@ _YEAR: Final = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")  # any date h
 _MAX_WORDS: Final = 8  # of a text that says no more than that a store is closed
 _CAMEL_CASE: Final = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _STATUS: Final = ("status", "statut", "zustand", "estado", "stato")
-_YEAR_OR_MONTH: Final = re.compile(r"[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?")  # ISO 8601
 MAX_TEXTS: Final = 100  # distinct ones: a column with more is free text
 _MAX_NAMES: Final = 1_000  # that are compared; a header may have millions
 _MAX_WATCHED: Final = 20
@@ -131,14 +130,9 @@ def past_tester(formats: Sequence[str], as_of: date) -> Callable[[str], bool | N
 
     A year or a month, which are dates unless other formats are declared, is past when its last day is.
     """
-    parse, is_standard = day_parser(formats, ends=True), not formats or RFC_3339 in formats
-
-    def is_past(text: str) -> bool | None:
-        if is_standard and _YEAR_OR_MONTH.fullmatch(text):
-            return text < as_of.isoformat()[: len(text)]
-        return None if (day := parse(text)) is None else day < as_of
-
-    return is_past
+    is_standard = not formats or RFC_3339 in formats
+    parse = day_parser((*formats, RFC_3339, "yyyy", "yyyy-mm") if is_standard else formats, ends=True)
+    return lambda text: None if (day := parse(text)) is None else day < as_of
 
 
 def status_columns(file: RecordFile, used: Iterable[str]) -> Sequence[str]:

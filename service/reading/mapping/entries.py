@@ -73,7 +73,7 @@ def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field
         default=table.constant if table.default is None else table.default,
         values=_folded(table.values, key_path),
         other=table.other,
-        dates=None if table.date is None else parse_date_formats(table.date, f"{key_path}.date"),
+        dates=None if table.date is None else parse_formats(table.date, f"{key_path}.date"),
         closing_date=table.closing_date,
         point=table.point or "",
         optional=table.optional,
@@ -164,7 +164,7 @@ def check_distinct(names: Sequence[str], key_path: str) -> None:
         raise FileError(f"{key_path}: {truncate(name)!r} is repeated")
 
 
-def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[str, ...]:
+def parse_formats(declared: str | Iterable[str], key_path: str) -> tuple[str, ...]:
     """Return the declared formats of dates. Raises FileError if one is not a format."""
     formats = (declared,) if isinstance(declared, str) else tuple(declared)
     refuse(key_path, {f": expected at most {_MAX_FORMATS} formats": len(formats) > _MAX_FORMATS})

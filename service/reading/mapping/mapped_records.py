@@ -27,13 +27,7 @@ from service.reading.mapping.conversions import (
     has_value,
     without,
 )
-from service.reading.mapping.declaration import (
-    NO_MAPPING,
-    AttributeTable,
-    FieldMapping,
-    JoinedColumns,
-    ResourceMapping,
-)
+from service.reading.mapping.declaration import NO_MAPPING, AttributeTable, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.points import located_columns
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
@@ -231,7 +225,7 @@ class _FieldMapper:
         has_real_dates = file.has_dates and formats and RFC_3339 not in formats
         entry = msgspec.structs.replace(entry, dates=(*formats, RFC_3339) if has_real_dates else formats)
         self.name, self._sources, self.columns = field.name, entry.sources, list(entry.columns)
-        self.closing_date, self._close = entry.closing_date, closer(entry, as_of)
+        self.closing_date, self._close = entry.closing_date, closer(entry, as_of) if entry.closing_date else None
         self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
             read = AttributeReader(entry, mapping.no_value).column
@@ -248,7 +242,7 @@ class _FieldMapper:
             cells = [cell if has_value(cell) else other for cell, other in zip(cells, others, strict=True)]
         for convert in self._conversions:
             cells = convert(cells)
-        return self._close(cells, columns[self.closing_date]) if self.closing_date else cells
+        return self._close(cells, columns[self.closing_date]) if self._close and self.closing_date else cells
 
     def _join(self, source: JoinedColumns, columns: _Columns) -> Cells:
         if self._read_list is None:

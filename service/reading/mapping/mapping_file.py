@@ -23,13 +23,7 @@ from service.reading.mapping.declaration import (
     ResourceMapping,
     StoresTable,
 )
-from service.reading.mapping.entries import (
-    check_distinct,
-    find_time_zone,
-    parse_attributes,
-    parse_date_formats,
-    parse_entry,
-)
+from service.reading.mapping.entries import check_distinct, find_time_zone, parse_attributes, parse_entry, parse_formats
 from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table, refuse
 from service.reading.text import read_stored
 from service.texts import did_you_mean, truncate
@@ -145,7 +139,7 @@ def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileErr
         encoding=table.encoding,
         table=table_options,
         decimal=table.decimal,
-        dates=parse_date_formats(table.date, f"{key_path}.date"),
+        dates=parse_formats(table.date, f"{key_path}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),
         no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
