@@ -98,10 +98,7 @@ _HALVES: Final = len("am")
 
 
 def cached_converter(convert: Callable[[str], Cell]) -> Callable[[Cell], Cell]:
-    """Return the function that converts texts that are not blank, each distinct one once, without white space around.
-
-    Other cells stay the same.
-    """
+    """Return what converts texts that are not blank, stripped and each distinct one once; other cells stay the same."""
 
     @lru_cache(MAX_CACHED)
     def converted(cell: Cell) -> Cell:
@@ -237,10 +234,7 @@ def day_parser(formats: Sequence[str], *, ends: bool = False) -> Callable[[str],
 
 
 def _offset_of(day: str, zone: tzinfo | None) -> str | None:
-    """Return the offset of a day from UTC, as in RFC 3339; "" without a zone, which means UTC.
-
-    `_CHANGES` if the times of the day have several offsets, or one with seconds; None if there is no such day.
-    """
+    """Return the offset of a day, "" without a zone, None of no day; `_CHANGES` for several, and one with seconds."""
     try:
         start = datetime.fromisoformat(day).replace(tzinfo=zone)
     except ValueError:

@@ -108,10 +108,7 @@ _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93,
 
 
 def find_alike(wanted: Iterable[str], names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return the columns for each wanted name: the one of exactly that name, else those with other case and separators.
-
-    The separators are spaces, underscores and hyphens.
-    """
+    """Return the columns of each wanted name: of exactly that, else with another case, spaces, underscores, hyphens."""
     exact, alike = set(names), {name: column_key(name) for name in wanted}
     by_key: dict[str, list[str]] = {key: [] for key in alike.values()}
     for name in names:
@@ -261,10 +258,7 @@ def _known_names(resource: Resource) -> Mapping[str, str]:
 
 @cache
 def _misspellings(resource: Resource) -> Mapping[str, str]:
-    """Return the fields by their longer names and synonyms, with and without any one character.
-
-    Of those that are shorter two neighbours may be exchanged, or one character doubled.
-    """
+    """Return the fields by their names without any one character; of short ones by two exchanged, or one doubled."""
     known = {key: field for key, field in _known_names(resource).items() if len(key) >= _MIN_LENGTH}
     short = {key: field for key, field in _known_names(resource).items() if _SHORTEST <= len(key) < _MIN_LENGTH}
     slips = {slip: field for key, field in short.items() for slip in _slips(key)}

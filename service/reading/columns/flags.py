@@ -159,10 +159,7 @@ def mentions_status(name: str, cells: Sequence[Cell]) -> bool:
 
 
 def closed_tester(name: str, as_of: date) -> Callable[[Cell], bool]:
-    """Return the function that says whether a cell of a column says that a store is closed as of a day.
-
-    A flag does in a column such as `Closed`.
-    """
+    """Return what says whether a cell of a column says that a store is closed as of a day: a flag if it is `Closed`."""
     is_closed, has_status = is_closed_name(name), has_status_word(name)
 
     def is_past(text: str) -> bool:

@@ -81,9 +81,8 @@ class Schedule(msgspec.Struct):
     adds_to_week: bool = False
 
     def add_holidays(self, days: Sequence[date]) -> None:
-        """Add an exception on each holiday that has none, if there are rules for holidays. Raises HoursError."""
-        if len(own := list(self.exceptions)) > MOST_EXCEPTIONS:
-            raise HoursError(f"more than {MOST_EXCEPTIONS} exceptions")
+        """Add an exception on each holiday that has none, if there are rules for holidays."""
+        own = list(self.exceptions)
         for day in days if self.holidays is not None else ():
             if not any(first <= day <= last for first, last in own):
                 week = self.week[day.weekday()] if self.adds_to_week else []

@@ -155,10 +155,7 @@ def _find_field(name: str, resource: Resource) -> Field:
 
 
 def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tuple[ResourceMapping, ResourceMapping]:
-    """Return the mappings of stores and of companies derived from them: one entry for the company is enough.
-
-    A company without another name has its identifier as name.
-    """
+    """Return both mappings with the one entry for the company, which is the name of companies without another."""
     key = COMPANIES.identifier
     store_key = stores.fields.get(key) or companies.fields.get(key) or FieldMapping.of_column(key)
     company_key = companies.fields.get(key) or store_key

@@ -39,10 +39,7 @@ _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
 def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dict[str, str]:
-    """Return the keys that say which kind the values of a column have, in TOML; none for texts.
-
-    `decimal` is the decimal separator of the stores.
-    """
+    """Return the keys of the kind of a column, in TOML, none for texts; `decimal` separates decimals of the stores."""
     texts, has_flags = set(column.texts), any(isinstance(cell, bool) for cell in column.values)
     is_code = _is_code(column.name) and not has_flags  # ON is a province, NO a country
     may_be_flag = not is_code and (not texts <= _BITS or texts in (_BITS, set()))  # of digits only if there are both

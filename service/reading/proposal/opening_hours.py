@@ -117,10 +117,7 @@ def _of_column(name: str, names: Sequence[str], *, is_sure: bool) -> _Source:
 
 
 def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, int]:
-    """Return how many values of a batch are read and not read as hours, of those that are among the first `most`.
-
-    None is read if all are closed.
-    """
+    """Return how many of the first `most` distinct values are hours and how many not; none is if all are closed."""
     none = [None] * len(batch.numbers)
     columns = [batch.columns[name] if name else none for name in (*source.columns, source.exceptions)]
     rows = list(zip(*columns, strict=True))
@@ -137,10 +134,7 @@ def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int,
 def _zone(
     first: FirstRecords, entries: Mapping[str, ProposedEntry], unused: Iterable[ColumnSample]
 ) -> tuple[dict[str, str], str]:
-    """Return the key of time zones: a column, which is returned too, or a table by province; none if there is neither.
-
-    Provinces are spelt as in their column. One without a zone, or with several, is for the user to fill in.
-    """
+    """Return the key of time zones, and their column; or of a table by province, whose gaps are to be filled in."""
     if column := next((each.name for each in unused if each.texts and set(each.texts) <= time_zones()), ""):
         return {"timezone": inline_table({"from": quoted(column)})}, column
     columns = {field: entries[field].columns[:1] for field in _AREAS if field in entries}

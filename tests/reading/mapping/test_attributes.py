@@ -54,6 +54,7 @@ def file(found: Loaded, ending: str, query: Query) -> bytes:
         ('{ from = "C", kind = "flag", values = { "ja" = true } }', "Ja", "true"),
         ('{ from = "C", kind = "list" }', "wifi; parking;;wifi", '["wifi","parking","wifi"]'),
         ('{ from = "C", kind = "list" }', " ; ", "null"),
+        ('{ join = ["C", "city"], kind = "list" }', "wifi;bar", '["wifi","bar","Berlin"]'),
         ('{ from = "C", kind = "list", separator = ", " }', "a, b,c", '["a","b,c"]'),
         ('{ from = "C", kind = "list", values = { "W" = "wifi" }, other = "other" }', "w;x", '["wifi","other"]'),
         ('{ from = "C", kind = "url" }', " HTTPS://a.example/x?y#z ", '"HTTPS://a.example/x?y#z"'),
@@ -222,8 +223,8 @@ def test_a_flag_of_json_is_shown_as_written_in_an_error(tmp_path: Path) -> None:
     assert [error.value for error in found.report.errors] == ["true"]
 
 
-@pytest.mark.parametrize("element", [[1], {"a": 1}, True])
-def test_an_array_of_json_with_other_values_is_no_list(tmp_path: Path, element: object) -> None:
+@pytest.mark.parametrize("tags", [["a", [1]], ["a", {"a": 1}], ["a", True], {"a": 1}])
+def test_an_array_of_json_with_other_values_is_no_list_nor_is_an_object(tmp_path: Path, tags: object) -> None:
     mapping = '[stores.attributes]\nx = { from = "tags", kind = "list" }'
-    found = load_mapped(tmp_path, mapping, as_json([store("1", tags=["a", element])]), "stores.json")
+    found = load_mapped(tmp_path, mapping, as_json([store("1", tags=tags)]), "stores.json")
     assert [(error.code, error.field) for error in found.report.errors] == [("type", "attributes.x")]

@@ -374,12 +374,6 @@ def test_times_since_1970_are_proposed_for_columns_of_times(
     assert store[field] == expected
 
 
-def test_numbers_like_times_since_1970_are_dates_in_attributes_named_like_times_only() -> None:
-    found = entries(of_columns(timestamp="1717149600", visits="1717149600"))
-    assert found["timestamp"] == '{ from = "timestamp", kind = "date", date = "unix", invalid = "null" }'
-    assert found["visits"] == '{ from = "visits", kind = "number", invalid = "null" }'
-
-
 @pytest.mark.parametrize(
     ("cells", "repairs"),
     [
@@ -431,6 +425,21 @@ OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
         {"is_open": YES_AND_NO("Zustand", "offen", "geschlossen") + "  # found by its values"},
     ),
     "yes and no alone do not say what is open": ({"Parking": "yes|no"}, {"is_open": None}),
+    "months are their first days": (
+        {"created_at": "05-2024|12-2023"},
+        {"created_at": '{ from = "created_at", date = "mm-yyyy" }  # the first day of the month or year'},
+    ),
+    "numbers like times since 1970 are dates in columns named like times only": (
+        {"timestamp": "1717149600", "visits": "1717149600"},
+        {
+            "timestamp": '{ from = "timestamp", kind = "date", date = "unix", invalid = "null" }',
+            "visits": '{ from = "visits", kind = "number", invalid = "null" }',
+        },
+    ),
+    "commas are not decimal if other numbers have points": (
+        {"latitude": "43,6532|43.7", "longitude": "-79,3832|1,2345"},
+        {"decimal": None},
+    ),
     "dates of the data format need no declaration": (
         {"created_at": "2024-05-31|2024-05-31T10:00:00Z"},
         {"created_at": '"created_at"'},
@@ -453,6 +462,7 @@ def test_columns_get_the_entries_of_their_fields(cells: dict[str, str], expected
         ("PLZ", "1012AB Amsterdam", " "),
         ("Town", "1012 AB Amsterdam", None),
         ("Ort", "Berlin", None),
+        ("Ort", "10119 Berlin|Ulm", None),
         ("Straat", "1012 Elm", None),
         ("PLZ Name", "10119 Berlin", None),
     ],
@@ -464,10 +474,6 @@ def test_a_column_with_postal_code_and_city_is_split(column: str, texts: str, se
     expected = f'{{ from = "{column}", split = "{separator}", part = '
     assert (found.get("postal_code") == f"{expected}1 }}") == (separator is not None)
     assert (found["city"] == f"{expected}2 }}") == (separator is not None)
-
-
-def test_decimal_commas_are_not_declared_if_other_numbers_have_points() -> None:
-    assert "decimal" not in of_columns(latitude="43,6532|43.7", longitude="-79,3832|1,2345")
 
 
 def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
