@@ -56,8 +56,8 @@ _NOT: Final[Mapping[str, Issue]] = {
 
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> Iterator[Conversion]:
     """Yield the conversions of a field, in order; `texts` if all cells of the file are texts."""
-    if entry.split is not None:
-        yield by_part(entry.split)
+    if (split := entry.split) is not None:
+        yield lambda cells: [_part(split, cell) if isinstance(cell, str) else cell for cell in cells]
     if entry.pad:
         convert_number = cached_converter(partial(padded, entry.pad))
         yield lambda cells: list(map(convert_number, cells))
@@ -66,7 +66,7 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         convert = cached_converter(lambda text: values.get(text.casefold(), text if other is None else other))
         yield lambda cells: [convert(written(cell) if isinstance(cell, bool) else cell) for cell in cells]
     if entry.point:
-        yield cached_converter_of_point(field.name, entry.point, mapping.decimal)
+        yield _point_converter(field.name, entry.point, mapping.decimal)
     elif field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
         yield lambda cells: [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
     if field.kind is INSTANT and (parse := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
@@ -79,8 +79,7 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         yield _without_flags
 
 
-def cached_converter_of_point(name: str, notation: str, decimal: str) -> Conversion:
-    """Return what takes a latitude or longitude of texts in a notation; others are errors."""
+def _point_converter(name: str, notation: str, decimal: str) -> Conversion:
     issue = Issue("type", f"expected coordinates as {notation!r}, as the mapping declares")
 
     def convert(text: str) -> Cell:
@@ -115,14 +114,12 @@ def padded(digits: int, text: str) -> str:
     return text if (found := _CODE.fullmatch(text)) is None else f"{found[1].zfill(digits)}{found[2]}"
 
 
-def by_part(split: SplitPart) -> Conversion:
-    """Return what takes a part of each text, without white space around it; without a separator, all is part 1."""
-
-    def part(text: str) -> str | None:
-        parts = trim(text).split(split.separator, 1)
-        return trim(parts[split.number - 1]) if split.number <= len(parts) else None
-
-    return lambda cells: [part(cell) if isinstance(cell, str) else cell for cell in cells]
+def _part(split: SplitPart | None, text: str) -> str | None:
+    """Return a part of a text, without white space around it; without a separator, all of it is part 1."""
+    if split is None:
+        return text
+    parts = trim(text).split(split.separator, 1)
+    return trim(parts[split.number - 1]) if split.number <= len(parts) else None
 
 
 def _with_point(text: str) -> Cell:
@@ -147,13 +144,11 @@ def closer(entry: FieldMapping, as_of: date) -> Callable[[Cells, Cells], Cells]:
     values, other = ({}, None) if entry.sources else (entry.values, entry.other)
 
     def flag(text: str) -> Cell:
-        meaning = values.get(text.casefold())
-        if meaning is not None:
+        if (meaning := values.get(text.casefold())) is not None:
             return meaning
-        past = is_past(text)
-        if past is None:
-            return Invalid(text, issue) if other is None else other
-        return not past
+        if (past := is_past(text)) is not None:
+            return not past
+        return Invalid(text, issue) if other is None else other
 
     def close(flags: Cells, dates: Cells) -> Cells:
         converted = map(convert, map(written, dates))
@@ -181,7 +176,7 @@ class AttributeReader:
             "text": lambda text: text,
             "number": lambda text: None if decimal == "," and "." in text else _json_number(trim(text), decimal),
             "flag": lambda text: parse_flag(trim(text)),
-            "list": lambda text: self._texts(text.split(options.separator)),
+            "list": lambda text: self._texts((_part(entry.split, text) or "").split(options.separator)),
             "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
         }
         form = _FORMS.get(options.kind, _TEXTS)

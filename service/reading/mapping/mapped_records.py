@@ -20,7 +20,6 @@ from service.reading.hours.reader import HoursReader
 from service.reading.mapping.conversions import (
     AttributeReader,
     Conversion,
-    by_part,
     closer,
     concatenated,
     conversions,
@@ -228,9 +227,7 @@ class _FieldMapper:
         self.closing_date, self._close = entry.closing_date, closer(entry, as_of) if entry.closing_date else None
         self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
-            read = AttributeReader(entry, mapping.no_value).column
-            part = by_part(entry.split) if entry.split else None
-            self._read_list = read if part is None else lambda cells: read(part(cells))
+            self._read_list = AttributeReader(entry, mapping.no_value).column
             entry = msgspec.structs.replace(entry, split=None, values={}, other=None)
         self._conversions = list(conversions(field, entry, mapping, texts=file.is_table))
 
