@@ -71,7 +71,7 @@ def draw_values(directory: Directory, random: Random) -> Values:
 
 
 def _written(record: Mapping[str, Any]) -> dict[str, str]:
-    values = {name: record[name] for name in FILTERS if record[name] is not None}
+    values = {name: record[name] for name in FILTERS if record.get(name) is not None}
     return {name: value if isinstance(value, str) else str(value).lower() for name, value in values.items()}
 
 

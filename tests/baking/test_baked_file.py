@@ -98,6 +98,8 @@ def test_what_finds_values_is_made_when_data_is_served_not_by_the_first_request(
     file = baked_file(tmp_path / "data", tmp_path / "set.baked")
     assert "sparse_index" not in vars(load_baked(file).stores.text.words)
     dataset = mapped(file, None)
-    for table in (dataset.stores, dataset.companies):
-        for strings in (*(column.values for column in table.columns.values() if column.values), table.text.words):
-            assert "sparse_index" in vars(strings)
+    tables, places = (dataset.stores, dataset.companies), dataset.places
+    searched = [column.values for table in tables for column in table.columns.values() if column.values]
+    searched += [each.text.words for each in tables]
+    searched += [places.names.words, places.others.words, places.spoken.keys, places.codes.keys, places.backwards]
+    assert all("sparse_index" in vars(strings) for strings in (*searched, places.country_keys, dataset.stores.times))

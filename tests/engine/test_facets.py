@@ -12,7 +12,6 @@ from tests.engine.random_records import ask, build
 pytestmark = pytest.mark.slow
 
 COUNT = 3000
-NOTHING: dict[str, str | None] = {"parent_company_id": None, "created_at": None}
 
 
 def companies() -> list[Record]:
@@ -71,26 +70,3 @@ def test_facets_equal_a_naive_count_whatever_is_cached(table: Table, filters: Pa
         assert ask(table, COMPANIES, page_alone).data == expected.data
         for cache in (table.facets, table.matches, table.selections):
             cache.clear()
-
-
-@pytest.mark.parametrize("repeated", [1, 2, 40])
-def test_the_most_frequent_of_thousands_of_values_are_those_of_a_naive_count(repeated: int) -> None:
-    random = Random(repeated)
-    domains = [str(random.randrange(2500) // random.choice([1, 1, repeated])) for _ in range(5000)]
-    made: list[Record] = [
-        NOTHING | {"company_id": str(number), "name": random.choice("abc"), "domain": domain}
-        for number, domain in enumerate(domains)
-    ]
-    built = build(COMPANIES, made)
-    for filters in ([], [("name", "a")], [("name", "a"), ("name", "b")], [("name", "nowhere")]):
-        pairs = [*filters, ("facets", "domain"), ("limit", "1")]
-        assert ask(built, COMPANIES, pairs) == answer(COLLECTION, made, pairs)
-
-
-def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_match() -> None:
-    made = [
-        NOTHING | {"company_id": number, "name": name, "domain": domain}
-        for number, name, domain in (("1", "a", "ACME"), ("2", "b", "acme"), ("3", "b", "Acme"))
-    ]
-    facets = ask(build(COMPANIES, made), COMPANIES, [("facets", "domain"), ("name", "b")]).facets
-    assert facets == {"domain": (1, [("ACME", 2)])}

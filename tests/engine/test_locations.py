@@ -17,7 +17,7 @@ from service.engine.columns import row_budget
 from service.engine.columns.column import Rows, build_column
 from service.engine.columns.row_budget import OverBudget, within_budget
 from service.engine.columns.selection import ManyRows, RowBitmap, ScannedRows, Selection, bit_positions, pack
-from service.engine.geography import distance_order, locations as blocks
+from service.engine.geography import areas, distance_order, locations as blocks
 from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.geography.grid import box_around, squared_chord
@@ -119,7 +119,12 @@ def test_rows_near_an_area_are_in_the_budget_before_they_are_tested(monkeypatch:
 
 
 def within(built: Locations, centre: Coordinates, radius: float) -> Rows:
-    return rows_of(circle_area(built, Circle(centre, radius)))
+    """Return the rows in a circle, which are the same if some of many are surely inside."""
+    rows = rows_of(circle_area(built, Circle(centre, radius)))
+    with pytest.MonkeyPatch.context() as limits:
+        limits.setattr(areas, "_MANY", 0)
+        assert rows_of(circle_area(built, Circle(centre, radius))).tolist() == rows.tolist()
+    return rows
 
 
 def inside(built: Locations, box: Box) -> Rows:
@@ -180,6 +185,21 @@ def test_rows_within_a_radius_equal_a_scan(seed: int, near: Coordinates, radius:
     allowed = slack(radius)
     assert set(found.tolist()) >= {row for row, metres in exact.items() if metres <= radius - allowed}
     assert set(found.tolist()) <= {row for row, metres in exact.items() if metres <= radius + allowed}
+
+
+@pytest.mark.parametrize("latitude", [0.0, 45.0, -80.0, 89.9, -90.0])
+def test_of_many_rows_in_a_circle_those_next_to_its_edge_are_tested(
+    monkeypatch: pytest.MonkeyPatch, latitude: float
+) -> None:
+    random, centre = Random(1), Coordinates(latitude, 5.0)
+    box = box_around(centre, 110_000)
+    texts = [(f"{random.uniform(box.south, box.north)}", f"{random.uniform(box.west, box.east)}") for _ in range(3000)]
+    built = locations(list(texts))
+    rows = within(built, centre, 100_000)
+    monkeypatch.setattr(areas, "_MANY", 0)
+    inside = circle_area(built, Circle(centre, 100_000)).inside
+    assert inside is not None
+    assert 0.7 * len(rows) < inside.count < len(rows)
 
 
 @given(st.integers(0, 5), st.data())

@@ -4,7 +4,6 @@ import math
 from random import Random
 
 import numpy as np
-import pytest
 
 from service.engine.geography.z_order import AXIS, columns, interleave, lines, separate, zooms_of
 
@@ -24,23 +23,13 @@ def border(number: float) -> float:
     return math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * number / CELLS))))
 
 
-def test_the_finest_grid_has_two_to_the_24_cells_an_axis() -> None:
+def test_a_border_of_columns_belongs_to_the_eastern_one() -> None:
+    numbers = [2**power for power in range(24)] + [Random(1).randrange(1, CELLS) for _ in range(10_000)]
+    longitudes = [360 * number / CELLS - 180 for number in numbers]
+    assert columns(np.array(longitudes)).tolist() == numbers
+    assert columns(np.nextafter(longitudes, 400)).tolist() == numbers
+    assert columns(np.nextafter(longitudes, -400)).tolist() == [number - 1 for number in numbers]
     assert AXIS == CELLS
-
-
-@pytest.mark.parametrize("power", range(25))
-def test_a_meridian_at_a_power_of_two_begins_a_column(power: int) -> None:
-    number = 2**power % CELLS
-    longitude = 360 * number / CELLS - 180
-    assert column(longitude) == number
-    assert column(math.nextafter(longitude, 400)) == number
-    assert not number or column(math.nextafter(longitude, -400)) == number - 1
-
-
-def test_every_border_of_columns_belongs_to_the_eastern_one() -> None:
-    numbers = [Random(1).randrange(CELLS) for _ in range(10_000)]
-    longitudes = np.array([360 * number / CELLS - 180 for number in numbers])
-    assert columns(longitudes).tolist() == numbers
 
 
 def test_both_sides_of_the_antimeridian_are_the_outer_columns() -> None:
@@ -49,15 +38,10 @@ def test_both_sides_of_the_antimeridian_are_the_outer_columns() -> None:
 
 def test_lines_are_those_between_their_borders() -> None:
     random = Random(2)
-    numbers = [random.randrange(16, CELLS - 16) for _ in range(10_000)]
+    numbers = [2**power for power in range(5, 24)] + [CELLS - 2**power - 1 for power in range(5, 24)]
+    numbers += [random.randrange(16, CELLS - 16) for _ in range(10_000)]
     assert lines(np.array([border(number + 0.0001) for number in numbers])).tolist() == numbers
     assert lines(np.array([border(number + 0.9999) for number in numbers])).tolist() == numbers
-
-
-@pytest.mark.parametrize("power", range(5, 24))
-def test_lines_are_exact_near_powers_of_two(power: int) -> None:
-    for number in (2**power, CELLS - 2**power):
-        assert (line(border(number + 1e-4)), line(border(number - 1e-4))) == (number, number - 1)
 
 
 def test_the_equator_belongs_to_the_southern_line() -> None:

@@ -84,13 +84,6 @@ def test_runs_have_edges_where_a_bit_differs_from_the_one_before(mask: list[bool
     assert bit_positions(edges_of_runs(pack(np.array(mask, np.bool_)))).tolist() == differ
 
 
-@given(MASKS, MASKS)
-def test_two_bitmaps_are_intersected_word_by_word(one: list[bool], other: list[bool]) -> None:
-    size = min(len(one), len(other))
-    words = pack(np.array(one[:size], np.bool_)) & pack(np.array(other[:size], np.bool_))
-    assert bit_positions(words).tolist() == [position for position in range(size) if one[position] and other[position]]
-
-
 @given(MASKS)
 def test_a_bit_is_set_where_its_mask_is(mask: list[bool]) -> None:
     assert is_set(pack(np.array(mask, np.bool_)), np.arange(len(mask), dtype=np.int32)).tolist() == mask

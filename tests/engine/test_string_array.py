@@ -39,13 +39,6 @@ def test_chunks_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
     assert b"".join(chunks) == b"".join(strings[index] for index in indices)
 
 
-@pytest.mark.parametrize("indices", [[], [0], [4], [0, 1, 2, 3, 4], [1, 2, 3], [3, 2, 1], [0, 2, 1, 3], [4, 4], [0, 4]])
-def test_consecutive_and_scattered_indices_give_the_same_bytes(indices: list[int]) -> None:
-    strings = [b"a", b"", b"ccc", b"\x00", b"e"]
-    chunks = StringArray.of(strings).chunks(np.array(indices, np.int32))
-    assert b"".join(chunks) == b"".join(strings[index] for index in indices)
-
-
 @given(st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_size=12), st.integers(1, 30), st.data())
 def test_lines_and_parts_have_all_strings_in_order(strings: list[bytes], size: int, data: st.DataObject) -> None:
     array = StringArray.of(strings)

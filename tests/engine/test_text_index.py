@@ -125,10 +125,3 @@ def test_words_of_many_rows_have_a_bitmap_and_others_postings(count: int) -> Non
     assert len(index.postings) + index.dense.counts.sum() == sum(len(set(tokens(text))) for (text,) in records)
     for word in ("all ", "few ", "half ", "rare ", "u", "al", "f", "o h ", "few u1", "h u2"):
         check(index, [[text, ""] for (text,) in records], word)
-
-
-def test_words_are_sorted_and_rows_are_in_each_once() -> None:
-    index = build([["b a b", "a é"], ["a\nb", "Z"]])
-    assert [index.words[place] for place in range(len(index.words))] == [b"a", b"b", b"e", b"z"]
-    assert index.starts.tolist() == [0, 2, 4, 5, 6]
-    assert index.postings.tolist() == [0, 1, 0, 1, 0, 1]

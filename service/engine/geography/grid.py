@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import expand
-from service.model.coordinates import Box, Coordinates
+from service.model.coordinates import Box, Circle, Coordinates
 from service.model.kinds import MAX_LATITUDE, MAX_LONGITUDE
 
 Floats = NDArray[np.float64]
@@ -130,6 +130,10 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         """The number of positions."""
         return int(np.add.reduce(self.stops - self.starts))
 
+    def without(self, inner: "Spans") -> "Spans":
+        """Return what is before and after other runs, each inside the run of the same number."""
+        return Spans(np.concatenate((self.starts, inner.stops)), np.concatenate((inner.starts, self.stops)))
+
     def positions(self) -> Positions:
         """Return the positions one by one."""
         return expand(self.starts, self.stops - self.starts).astype(np.intp, copy=False)
@@ -145,6 +149,26 @@ def spans(cells: GridCells, box: Box) -> Spans:
     parts = Box(west, south, MAX_LONGITUDE, north), Box(-MAX_LONGITUDE, south, east, north)
     one, other = (_band_spans(cells, part) for part in parts)
     return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
+
+
+# No point of a band is farther from the one in its middle, on the same meridian; in radians.
+_REACH: Final = math.radians(BAND_HEIGHT / 2 + _MARGIN)
+
+
+def surely_inside(cells: GridCells, circle: Circle, box: Box) -> Spans:
+    """Return for each band of the box around a circle the positions of points in it, but for those next to its edge.
+
+    They are as near to the middle of their band as `_REACH`, which is nearer to the centre than the radius by that.
+    """
+    (latitude, longitude), south, north = circle.centre, _band(box.south), _band(box.north)
+    bands, centre = np.arange(south, north + 1), math.radians(latitude)
+    middle = np.radians((bands + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE)
+    excess = math.cos(max(circle.radius / EARTH_RADIUS - _REACH, 0)) - math.sin(centre) * np.sin(middle)
+    widths = np.degrees(np.arccos(np.clip(excess / (math.cos(centre) * np.cos(middle)), -1, 1)))
+    west, east = np.maximum(longitude - widths, -MAX_LONGITUDE), np.minimum(longitude + widths, MAX_LONGITUDE)
+    firsts = bands.astype(np.uint32) << np.uint32(_COLUMN_BITS)
+    starts, stops = cells.searchsorted((firsts + _columns(west) + np.uint32(1), firsts + _columns(east)))
+    return Spans(starts, np.maximum(starts, stops))
 
 
 def _band_spans(cells: GridCells, box: Box) -> Spans:
