@@ -53,7 +53,7 @@ class RowTimes(SortedStrings):
     Rows are numbered by them, so that they need no array.
     """
 
-    samples = 16_384  # to read one takes several times as long
+    samples = 32_768  # to read one takes several times as long
 
     def __init__(self, rows: StringArray, column: Column) -> None:
         self._data, self._offsets, self._starts = rows.data, rows.offsets.data, column.starts[:-1].data

@@ -29,7 +29,7 @@ _DATE_LENGTH: Final = len("2026-11-01")
 _SERVED_LENGTH: Final = len("2026-11-01T00:00:00Z")
 
 # Returns the first and last key of a text, None if it is invalid.
-_Bounds = Callable[[str], Interval | None]
+_Bounds = Callable[[str], tuple[str, str] | None]
 
 
 class Form(NamedTuple):
@@ -40,7 +40,7 @@ class Form(NamedTuple):
     example: str
 
 
-def _instant_bounds(text: str) -> Interval | None:
+def _instant_bounds(text: str) -> tuple[str, str] | None:
     """Return an instant, or all of a day."""
     instant = parse_instant(_with_plus(text) if " " in text else text)
     if instant is None:
@@ -49,7 +49,7 @@ def _instant_bounds(text: str) -> Interval | None:
         key = f"{text[:_DATE_LENGTH]}T{text[_DATE_LENGTH + 1 : -1]}"
     else:
         key = instant.astimezone(UTC).isoformat()[:_UTC]
-    return Interval(key, f"{text}T23:59:59.999999" if len(text) == _DATE_LENGTH else key)
+    return key, f"{text}T23:59:59.999999" if len(text) == _DATE_LENGTH else key
 
 
 def _with_plus(text: str) -> str:
@@ -74,12 +74,12 @@ def parse_minute(text: str) -> int:
     raise ValueError("expected a date-time with an offset, such as 2026-12-24T10:00:00+01:00")
 
 
-def _date_bounds(text: str) -> Interval | None:
-    return Interval(text, text) if len(text) == _DATE_LENGTH and parse_instant(text) else None
+def _date_bounds(text: str) -> tuple[str, str] | None:
+    return (text, text) if len(text) == _DATE_LENGTH and parse_instant(text) else None
 
 
-def _number_bounds(text: str) -> Interval | None:
-    return Interval(*[number_key(text)] * 2) if NUMBER_PATTERN.fullmatch(text) else None
+def _number_bounds(text: str) -> tuple[str, str] | None:
+    return (number_key(text), number_key(text)) if NUMBER_PATTERN.fullmatch(text) else None
 
 
 _FORMS: Final[Mapping[str, Form]] = {
@@ -101,17 +101,17 @@ def interval_parser(field: Field, form: Form) -> Callable[[str], str | Interval]
     """
 
     def parse(value: str) -> str | Interval:
-        parts = [part.strip() for part in value.split("/", _MOST_ENDS)]
+        parts = value.split("/", _MOST_ENDS)
         is_alone = len(parts) == 1
         if is_alone and field.kind is not INSTANT:
             return field.kind.normalize(value)
-        ends = [_EVERY if part in _OPEN and not is_alone else form.bounds(part) for part in parts]
+        ends = [_EVERY if (text := part.strip()) in _OPEN and not is_alone else form.bounds(text) for part in parts]
         first, last = ends[0], ends[-1]
         if len(parts) > _MOST_ENDS or first is None or last is None:
             raise ValueError(f"expected {form.noun}, such as {form.example}")
-        if first.low > last.high:
+        if first[0] > last[1]:
             raise ValueError("the interval ends before it begins")
-        return Interval(first.low, last.high)
+        return Interval(first[0], last[1])
 
     return parse
 
