@@ -34,20 +34,13 @@ _UNITS: Final = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**
 _LEAST: Final = 64 << 20  # bytes
 
 
-class _Size(click.ParamType[int]):
-    """A number of bytes with its unit."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of bytes."""
-        if isinstance(value, int):
-            return value
-        match = _SIZE.fullmatch(value)
-        size = 0 if match is None else int(float(match[1]) * _UNITS[match[2].lower()])
-        if size < _LEAST:
-            self.fail(f"{value!r} is not a size of at least 64MiB, such as 512MiB or 2GiB", param, ctx)
-        return size
+def _parse_size(_context: click.Context, _option: click.Parameter, text: str) -> int:
+    """Return the number of bytes; raise a usage error for another text or too few."""
+    match = _SIZE.fullmatch(text)
+    size = 0 if match is None else int(float(match[1]) * _UNITS[match[2].lower()])
+    if size < _LEAST:
+        raise click.BadParameter(f"{text!r} is not a size of at least 64MiB, such as 512MiB or 2GiB")
+    return size
 
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
@@ -61,7 +54,7 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 @click.option(
     "--memory",
     metavar="SIZE",
-    type=_Size(),
+    callback=_parse_size,
     default="1GiB",
     show_default=True,
     help="Memory for work that can be done in parts, such as 512MiB; the rest waits in temporary files beside FILE.",

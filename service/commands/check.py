@@ -110,7 +110,9 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
     if loaded.dataset is not None and len(loaded.dataset.stores):
         yield "the first stores in the default order, by created_at, as they are served:", _BOLD
         yield from _first_stores(loaded.dataset.stores)
-        yield from _without_location(loaded.dataset.stores)
+        total, locations = len(loaded.dataset.stores), loaded.dataset.stores.locations
+        if unlocated := total - (locations.count if locations else 0):
+            yield f"{unlocated:,} of {counted(total, 'store')} without a location", ""
     totals = loaded.report.totals
     yield (
         (
@@ -132,13 +134,6 @@ def _first_stores(stores: Table) -> Iterator[StyledLine]:
         for name, value in store.items():
             text = shorten(_printable_json(orjson.dumps(value).decode()), _COLUMNS)
             yield f"  {name:{width}}  {text}", _DIM if value is None else ""
-
-
-def _without_location(stores: Table) -> Iterator[StyledLine]:
-    """Yield how many stores have no location, if any."""
-    total, located = len(stores), stores.locations.count if stores.locations else 0
-    if located < total:
-        yield f"{total - located:,} of {counted(total, 'store')} without a location", ""
 
 
 def _printable_json(text: str) -> str:

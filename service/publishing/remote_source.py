@@ -67,8 +67,13 @@ class RemoteSource(ABC):
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Fetch what the origin has, or the last good copy if nothing was fetched before; see `Source`."""
         started, self._started = self._started, True
-        if not (started or known) and (copy := await self._fetch_copy(to, check)):
-            return copy
+        if not (started or known) and (copy := await run_to_end(self._copy.load, to)):
+            try:
+                check(copy.summary.totals)
+            except Rejected as rejected:
+                _log.warning("the cached copy is not served: %s", rejected)
+            else:
+                return copy
         requested_at = datetime.now(UTC)
         fetched = await self._fetch_valid(to, known, progress)
         if fetched is None:
@@ -81,17 +86,6 @@ class RemoteSource(ABC):
             raise Rejected.by(rejected.rejection, fingerprint=fetched.fingerprint) from None
         await run_to_end(self._copy.save, to, fetched.fingerprint, requested_at)
         return fetched
-
-    async def _fetch_copy(self, to: Path, check: Check) -> Fetched | None:
-        """Return the last good copy, if there is one that may be served."""
-        copy = await run_to_end(self._copy.load, to)
-        if copy is not None:
-            try:
-                check(copy.summary.totals)
-            except Rejected as rejected:
-                _log.warning("the cached copy is not served: %s", rejected)
-                return None
-        return copy
 
     async def _fetch_valid(self, to: Path, known: str, progress: Progress) -> Fetched | None:
         """Return what the origin has, None if it is `known`; with further attempts if it breaks in transit."""

@@ -245,7 +245,6 @@ def test_with_a_log_of_json_every_line_is_json(data: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "code", "why"),
     [
-        (("--data", "nowhere.csv"), 1, "nowhere.csv: there is no such file or folder"),
         (("--data", "ftp://a/b"), 2, "--data: ftp:// is not supported"),
         (("--host", "192.0.2.1"), 1, "cannot listen on 192.0.2.1:0: "),
         (("--key-file", "nowhere.json"), 1, "nowhere.json"),

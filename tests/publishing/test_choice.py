@@ -18,8 +18,9 @@ def choose(text: str, cache: Path, **options: str) -> Source:
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), RemoteBakedFile)
     assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
+    for url in ("HTTPS://host/set.baked", "http://host/export?file=stores.csv", "http://host/x#a.csv", "s3://bucket/x"):
+        assert isinstance(choose(url, tmp_path), RemoteBakedFile)
     for folder in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 300, "a:b", "s3:/bucket"):
         assert isinstance(choose(folder, tmp_path), FolderSource)
 
@@ -38,19 +39,20 @@ def test_a_data_file_is_distinguished_from_a_baked_one_by_its_first_bytes_then_b
     assert isinstance(choose(str(file), tmp_path), FolderSource)
 
 
-def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path: Path) -> None:
-    baked = Generation(1).bake(tmp_path)
-    for data in (str(baked), "https://origin.example/set.baked"):
-        for options in ({"mapping": "overture"}, {"encoding": "cp1252"}):
-            with pytest.raises(ValueError, match="--mapping and --encoding are for data files"):
-                choose(data, tmp_path, **options)
-
-
-def test_a_list_of_places_is_for_data_files_only(tmp_path: Path) -> None:
-    baked = Generation(1).bake(tmp_path)
-    for data in (str(baked), "https://origin.example/set.baked", "https://origin.example/folder/"):
-        with pytest.raises(ValueError, match="bake it with --places"):
-            choose(data, tmp_path, places="list.csv")
+def test_options_of_data_files_are_refused_where_no_such_file_is_read(tmp_path: Path) -> None:
+    baked = str(Generation(1).bake(tmp_path))
+    read = "--mapping and --encoding are for data files"
+    options = (
+        ({"mapping": "overture"}, read),
+        ({"encoding": "cp1252"}, read),
+        ({"places": "x"}, "bake it with --places"),
+    )
+    for data in (baked, "https://origin.example/set.baked"):
+        for each, why in options:
+            with pytest.raises(ValueError, match=why):
+                choose(data, tmp_path, **each)
+    with pytest.raises(ValueError, match="bake it with --places"):
+        choose("https://origin.example/folder/", tmp_path, places="x")
 
 
 @pytest.mark.parametrize("scheme", ["ftp", "FTP", "sftp", "file", "git+ssh", "s3a"])
@@ -78,11 +80,6 @@ def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
             choose(f"http://user:hunter2@host{path}", tmp_path, mapping=mapping)
         assert f", `{command}{option}`, and " in str(caught.value)
         assert "hunter2" not in str(caught.value)
-
-
-def test_a_url_of_another_name_is_fetched(tmp_path: Path) -> None:
-    for url in ("http://host/export?file=stores.csv", "http://host/x#a.csv", "s3://bucket/x", "GS://b/stores.baked"):
-        assert isinstance(choose(url, tmp_path), RemoteBakedFile)
 
 
 @pytest.mark.parametrize(
