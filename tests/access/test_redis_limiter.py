@@ -1,10 +1,14 @@
-"""The URL of the rate store."""
+"""The URL of the rate store, and the timeout of Redis, which excludes the delay of this process."""
+
+import asyncio
+from time import monotonic, sleep
 
 import pytest
 
-from service.access.rate_limiter import RedisFailed, RedisLimiter
+from service.access.rate_limiter import RedisFailed, RedisLimiter, redis_timeout
 from tests.access.fake_redis import Fake, silent
 
+TIMEOUT = 0.05  # seconds
 GOOD = (
     *("redis://localhost", "redis://localhost:6379/0", "rediss://user:the-secret@redis.example:6380/15"),
     *("redis://:the-secret@[::1]:6379/", "unix:///run/redis.sock", "unix://user:the-secret@/run/redis.sock?db=2"),
@@ -34,7 +38,23 @@ def test_an_invalid_url_is_rejected_without_quoting_it(url: str) -> None:
 @pytest.mark.process
 async def test_a_store_that_never_responds_fails_a_ping() -> None:
     async with Fake(silent).serving() as fake:
-        store = RedisLimiter(fake.url, timeout_seconds=0.05)
+        store = RedisLimiter(fake.url, timeout_seconds=TIMEOUT)
         with pytest.raises(RedisFailed, match="TimeoutError"):
             await store.ping()
         await store.close()
+
+
+async def test_a_silent_peer_times_out_after_the_given_time() -> None:
+    start = monotonic()
+    with pytest.raises(TimeoutError):
+        async with redis_timeout(TIMEOUT):
+            await asyncio.Event().wait()
+    assert monotonic() - start >= TIMEOUT
+
+
+async def test_a_response_that_arrived_while_the_event_loop_was_blocked_counts_and_no_timer_is_left() -> None:
+    asyncio.get_running_loop().call_soon(sleep, 3 * TIMEOUT)
+    async with redis_timeout(TIMEOUT):
+        for _ in range(6):
+            await asyncio.sleep(0)
+    await asyncio.sleep(2 * TIMEOUT)

@@ -62,3 +62,12 @@ def test_a_damaged_replacement_keeps_the_previous_data_served_and_a_replaced_wor
     assert service.ready()["status"] == "ready"
     Generation(3).bake(tmp_path).replace(file)
     eventually(lambda: generations(service) == [3, 3])
+
+
+def test_an_open_connection_does_not_keep_earlier_data_mapped(serve: Serve, file: Path, tmp_path: Path) -> None:
+    service = serve(file)  # a copy
+    (client,) = clients_of_all_workers(service)
+    (before,) = mapped(service.process.pid)
+    Generation(2).bake(tmp_path).replace(file)
+    eventually(lambda: [each.startswith(before) for each in mapped(service.process.pid)] == [False])
+    client.close()
