@@ -1,10 +1,10 @@
 // <store-locator>: search, list, card and map of stores in any web page.
 
 import { Api, ApiError, minuteOf } from "./api.js";
-import { element, say } from "./dom.js";
+import { element, locate, say } from "./dom.js";
 import { texts } from "./en.js";
 import { languageOf, pointOf, preferred } from "./language.js";
-import { Search, placeName } from "./search.js";
+import { Search } from "./search.js";
 import { SHEET, cardOf, frameOf, itemOf, nameOf } from "./view.js";
 
 /** Attributes of the element, and the parameters that they set. */
@@ -15,7 +15,6 @@ const [MOST_LIMIT, MOST_RECORDS] = [50, 1000];
 const LIMIT = 20;
 /** From this width on there is a map beside the list, in pixels. */
 const WIDE = 600;
-const POSITION = { timeout: 15_000, maximumAge: 60_000 };
 
 /**
  * @typedef {Record<string, any>} Store
@@ -60,8 +59,9 @@ class Locator {
     this.map = null;
     /** What the map shows: another page of the list does not move it. */
     this.mapped = "nothing yet";
+    const here = (/** @type {string} */ near) => this.set({ near, q: "" }, { place: language.TEXT.here });
     this.parts = frameOf(language, {
-      onLocate: () => this.#locate(),
+      onLocate: () => locate(language.TEXT, (text) => this.#say(text), here),
       onOpenNow: () => this.set({ open_at: this.get("open_at") ? "" : minuteOf(new Date()) }),
       onRadius: (radius) => this.set({ radius }),
       onForget: () => this.set({ near: "" }),
@@ -141,7 +141,7 @@ class Locator {
     parts.offers.replaceChildren();
     this.#say(TEXT.found(total));
     this.#showQuery();
-    if (total === 0 && this.get("q")) this.#offer();
+    if (total === 0) this.#offer();
     if (page > 1) /** @type {HTMLElement | null} */ (items[0]?.querySelector("button"))?.focus();
     this.#describe();
     this.host.tell("stores-changed", { stores: this.stores, total });
@@ -178,13 +178,8 @@ class Locator {
   /** Offer what may be meant by words that no store has. */
   async #offer() {
     const { signal } = this.abort;
-    const { TEXT } = this.language;
-    const { place, suggestion } = await this.search.offer(this.get("q"));
-    if (signal.aborted) return;
-    const [text, onclick] = place
-      ? [TEXT.nearPlace(placeName(place)), () => this.search.goTo(place)]
-      : [suggestion && TEXT.did(suggestion), () => this.set({ q: suggestion ?? "" })];
-    if (text) this.parts.offers.replaceChildren(element("button", { type: "button", onclick }, text));
+    const offered = await this.search.offer();
+    if (offered && !signal.aborted) this.parts.offers.replaceChildren(offered);
   }
 
   /** @param {unknown} error say why there are no stores */
@@ -202,16 +197,6 @@ class Locator {
   /** @param {string} text */
   #say(text) {
     say(this.parts.status, text);
-  }
-
-  #locate() {
-    const { TEXT } = this.language;
-    const failed = () => this.#say(TEXT.noPosition);
-    this.#say(TEXT.locating);
-    if (!navigator.geolocation) return failed();
-    const found = (/** @type {GeolocationPosition} */ { coords: { latitude, longitude } }) =>
-      this.set({ near: `${latitude.toFixed(5)},${longitude.toFixed(5)}`, q: "" }, { place: TEXT.here });
-    navigator.geolocation.getCurrentPosition(found, failed, POSITION);
   }
 
   /** @param {Store} store open the card of a store */

@@ -83,6 +83,23 @@ export function say(target, text) {
 }
 
 /**
+ * Find the browser's position.
+ * @param {{locating: string, noPosition: string}} texts
+ * @param {(text: string) => void} tell
+ * @param {(near: string) => void} then
+ */
+export function locate({ locating, noPosition }, tell, then) {
+  const failed = () => tell(noPosition);
+  tell(locating);
+  if (!navigator.geolocation) return failed();
+  const found = (/** @type {GeolocationPosition} */ { coords: { latitude, longitude } }) => {
+    tell("");
+    then(`${latitude.toFixed(5)},${longitude.toFixed(5)}`);
+  };
+  navigator.geolocation.getCurrentPosition(found, failed, { timeout: 15_000, maximumAge: 60_000 });
+}
+
+/**
  * Copy a text, and say so on the button for a moment.
  * @param {HTMLElement} button
  * @param {string} text

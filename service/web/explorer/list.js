@@ -10,7 +10,8 @@ const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
 const NUMBERS = ["latitude", "longitude", "distance"];
 const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code", "company_id"];
 // How much of the width a column has, beside one.
-const WIDTHS = { name: 2.1, address_1: 1.6, city: 1.2, distance: 1.25 };
+const WIDTHS = { name: 2.6, address_1: 1.6, city: 1.2, distance: 1.25 };
+const NAME_OF_MANY = 2.1; // beside more columns than are usual
 const SKELETONS = 12;
 
 /**
@@ -165,7 +166,9 @@ export class List {
   /** @param {Page} page @param {string[]} columns */
   #drawTable(page, columns) {
     this.words = wordsOf(this.view?.query ?? "");
-    const usual = /** @type {Record<string, number>} */ (WIDTHS);
+    const isMany = columns.length > DEFAULT_COLUMNS.length + 1;
+    /** @type {Record<string, number>} */
+    const usual = isMany ? { ...WIDTHS, name: NAME_OF_MANY } : WIDTHS;
     const widths = columns.map((name) => usual[name] ?? Math.min(Math.max(fieldLabel(name).length / 8, 1), 1.6));
     const whole = widths.reduce((sum, each) => sum + each, 0);
     this.parts.table.classList.toggle("usual", !this.view?.fields.length);

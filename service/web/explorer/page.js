@@ -4,12 +4,12 @@ import { storedKey } from "../docs/key.js";
 import { ApiError } from "./api.js";
 import { Card } from "./card.js";
 import { Dataset } from "./dataset.js";
-import { byId, say } from "./dom.js";
+import { byId, locate, say } from "./dom.js";
 import { Filters } from "./filters.js";
 import { pointOf } from "./language.js";
 import { List } from "./list.js";
 import { closeMenus, watchMenus } from "./menus.js";
-import { Place, locate, note } from "./place.js";
+import { Place, note } from "./place.js";
 import { listenForKeys, showEmpty, showProblem } from "./problems.js";
 import { api, needsKey, results, settings, state } from "./results.js";
 import { Search } from "./search.js";
@@ -47,7 +47,7 @@ const filters = new Filters({ menus: byId("menus"), chips: byId("chips") }, stat
   companyName,
   known: [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"],
   onCount: (names) => addCounts(results.abort.signal, names).catch((error) => results.abort.signal.aborted || show(error)),
-  onNear: () => locate((near) => goNear(near, TEXT.here)),
+  onNear: () => locate(TEXT, note, (near) => goNear(near, TEXT.here)),
   onPick: () => {
     showTab("map");
     closeMenus();

@@ -99,18 +99,3 @@ export class Place {
     return true;
   }
 }
-
-/** Find the browser's position. @param {(near: string) => void} then */
-export function locate(then) {
-  note(TEXT.locating);
-  const failed = () => note(TEXT.noPosition);
-  if (!navigator.geolocation) return failed();
-  navigator.geolocation.getCurrentPosition(
-    ({ coords }) => {
-      note("");
-      then(`${coords.latitude.toFixed(5)},${coords.longitude.toFixed(5)}`);
-    },
-    failed,
-    { timeout: 15_000, maximumAge: 60_000 },
-  );
-}

@@ -6,7 +6,6 @@ import { meant } from "./conditions.js";
 import { byId, element, say } from "./dom.js";
 import { closeMenus } from "./menus.js";
 import { needsKey } from "./results.js";
-import { placeName } from "./search.js";
 import { TEXT, fieldLabel } from "./strings.js";
 
 /** With more possible values, they are not listed. */
@@ -115,15 +114,5 @@ export function showEmpty(root, { total, whole }, state, search) {
   const all = button(TEXT.clearAll, () => state.clear());
   if (state.get("bbox")) return draw(TEXT.emptyArea, TEXT.emptyAreaHint, button(TEXT.allAreas, () => state.set({ bbox: "" })), all);
   draw(TEXT.emptyTitle, TEXT.emptyHint, all);
-  if (state.get("q")) offer(root, state, search);
-}
-
-/** @param {HTMLElement} root @param {State} state @param {import("./search.js").Search} search offer what may be meant by the words */
-async function offer(root, state, search) {
-  const words = state.get("q");
-  const { place, suggestion } = await search.offer(words);
-  if (state.get("q") !== words || root.hidden) return;
-  const row = root.querySelector(".row");
-  if (place) row?.prepend(button(TEXT.nearPlace(placeName(place)), () => search.goTo(place)));
-  else if (suggestion) row?.prepend(button(TEXT.did(suggestion), () => state.set({ q: suggestion })));
+  search.offer().then((offered) => offered && all.before(offered));
 }

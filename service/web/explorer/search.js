@@ -14,7 +14,7 @@ const MOST_PLACES = "5";
  */
 
 /** @param {Place} place @returns {string} */
-export const placeName = ({ name, kind }) => (kind === "postal_area" ? `${name}…` : name);
+const placeName = ({ name, kind }) => (kind === "postal_area" ? `${name}…` : name);
 
 export class Search {
   /**
@@ -57,14 +57,15 @@ export class Search {
     if (this.isOpen) this.#draw();
   }
 
-  /**
-   * Look up what is near words without a result.
-   * @param {string} words
-   * @returns {Promise<{place: Place | null, suggestion: string | null}>}
-   */
-  async offer(words) {
-    const body = await this.#ask(words);
-    return { place: body?.data[0] ?? null, suggestion: body?.suggestion ?? null };
+  /** @returns {Promise<HTMLElement | null>} a button for what may be meant by words that no store has */
+  async offer() {
+    const words = this.state.get("q");
+    const body = words ? await this.#ask(words) : null;
+    const { data: [place], suggestion } = body ?? { data: [], suggestion: null };
+    if (this.state.get("q") !== words || !(place || suggestion)) return null;
+    const { TEXT } = this.language;
+    const onclick = () => (place ? this.goTo(place) : this.state.set({ q: suggestion }));
+    return element("button", { type: "button", onclick }, place ? TEXT.nearPlace(placeName(place)) : TEXT.did(suggestion));
   }
 
   /** @param {Place} place show the stores near a place */
