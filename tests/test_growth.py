@@ -8,10 +8,9 @@ import msgspec
 import pytest
 
 from tests.fuzz.campaigns import measure_complexity
-from tests.fuzz.complexity import Growth, Reader, judge
-from tests.fuzz.cpu_time import cpu_time
+from tests.fuzz.complexity import Growth, Reader, cpu_time, judge
 from tests.fuzz.input_shapes import SERIAL, Alphabet, Shape
-from tests.fuzz.readers import READERS
+from tests.fuzz.raw_connection import READERS
 from tests.thoroughness import some_of
 
 pytestmark = pytest.mark.ci
@@ -92,7 +91,7 @@ def test_a_quadratic_regular_expression_is_found_by_cpu_time() -> None:
 
 
 def test_a_reader_that_comes_to_no_end_is_stopped_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.fuzz.cpu_time.LONGEST_SECONDS", 0.1)
+    monkeypatch.setattr("tests.fuzz.complexity.LONGEST_SECONDS", 0.1)
     expression = re.compile(rb"(?:a|aa)+!")  # exponential
     with cpu_time() as work:
         verdict = judge(Reader(expression.match, Alphabet((b"a",))), 1, work)

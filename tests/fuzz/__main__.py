@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from tests.fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity, try_properties
-from tests.fuzz.readers import READERS
+from tests.fuzz.raw_connection import READERS
 from tests.fuzz.targets import TARGETS
 
 _SECONDS: Final = 120

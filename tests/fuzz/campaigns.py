@@ -15,8 +15,7 @@ import msgspec
 
 from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.session import run_session
-from tests.fuzz.complexity import Reader, measure
-from tests.fuzz.cpu_time import cpu_time
+from tests.fuzz.complexity import Reader, cpu_time, measure
 from tests.fuzz.targets import Target
 
 _MAX_RUN_SECONDS: Final = 10

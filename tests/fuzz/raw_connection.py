@@ -1,4 +1,4 @@
-"""A connection to the whole service: bytes arrive in pieces and go through everything that reads requests."""
+"""A connection to the whole service, through everything that reads requests; and all readers that are measured."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,13 +10,15 @@ from typing import Final
 import msgspec
 
 from service.publishing.snapshot import SnapshotHolder
-from service.web.connections.limits import MAX_FIELD_BYTES
+from service.web.connections.limits import MAX_FIELD_BYTES, RECEIVE_BYTES
 from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.fuzz.alphabets import CHUNKS, CONDITIONS, FIELDS, FORWARDED, HEADS, ORIGINS, TRACES
+from tests.fuzz.complexity import Reader
 from tests.fuzz.input_shapes import Alphabet, characters
+from tests.fuzz.targets import TARGETS
 from tests.loaded import serve
 from tests.web.connections.harness import Wire
 from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, authentication
@@ -120,3 +122,11 @@ PIECES: Final = Alphabet(
     limit=MAX_FIELD_BYTES - 100,
     paired=False,
 )
+
+
+_STEPS: Final = (1, 7, 64)  # bytes of a piece
+READERS: Final[Mapping[str, Reader]] = {
+    **{f"connection: {name}": Reader(sending(RECEIVE_BYTES), alphabet) for name, alphabet in REQUESTS.items()},
+    **{f"connection, {step} bytes at a time": Reader(sending(step), PIECES) for step in _STEPS},
+    **{name: Reader(target.unchecked or target.read, target.alphabet) for name, target in TARGETS.items()},
+}

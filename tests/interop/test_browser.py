@@ -11,8 +11,8 @@ import pytest
 
 from tests.interop.browser import Asked, Seen, browse, page_origin
 from tests.interop.cache_client import FIRST, SECOND, received
-from tests.interop.conftest import FRESH, KEYS, SetUp
-from tests.program import Running, kill, serving, started
+from tests.interop.conftest import KEYS
+from tests.program import Running, serving
 
 WITH_FIRST: Final = dict([FIRST])
 WITH_SECOND: Final = dict([SECOND])
@@ -79,32 +79,6 @@ def test_a_page_of_another_origin_reads_nothing(serve: Serve, visit: Visit) -> N
     assert received(service) == {405: 1}
 
 
-def test_a_page_reads_error_bodies(origin: str, serve: Serve, visit: Visit) -> None:
-    service = serve("--cors-origin", origin)
-    bare, unknown, limit = visit(
-        Asked(f"{service.address}/stores"),
-        Asked(f"{service.address}/stores", {**WITH_UNKNOWN, "Accept": "application/problem+json"}),
-        Asked(f"{service.address}/stores?limit=0", WITH_FIRST),
-    )
-    assert (bare.status, unknown.status, limit.status) == (401, 401, 422)
-    assert "key" in orjson.loads(bare.body)["detail"]
-    assert unknown.headers["content-type"] == "application/problem+json"
-    assert orjson.loads(limit.body)["detail"][0]["loc"] == ["query", "limit"]
-
-
-def test_a_page_reads_retry_after(origin: str, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
-    nowhere = f"http://127.0.0.1:{unused_tcp_port}/stores.baked"
-    options = ("--data", nowhere, "--cache", tmp_path / "cache", "--no-auth", "--cors-origin", origin)
-    with started(*options, log=tmp_path / "log") as process:
-        try:
-            assert process.stdout is not None
-            address = process.stdout.readline().removeprefix("Listening on ").strip()
-            (seen,) = visit(Asked(f"{address}/stores"))
-        finally:
-            kill(process)
-    assert (seen.status, seen.headers["retry-after"]) == (503, "1")
-
-
 def test_the_browser_revalidates_its_copy_with_a_304(origin: str, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", origin)
     asked = Asked(f"{service.address}/stores", WITH_FIRST)
@@ -136,15 +110,3 @@ def test_the_browser_does_not_reuse_a_response_for_another_key(serve: Serve, vis
     assert [each.status for each in seen] == [200, 200, 200, 401, 401]
     # Of the second key it asks whether what it has is right for that one, too.
     assert received(service) == {204: 1, 200: 1, 304: 1, 401: 2}
-
-
-def test_through_a_cache_a_page_reads_the_same_with_one_request_to_the_service(
-    origin: str, set_up: SetUp, visit: Visit
-) -> None:
-    cached = set_up(*FRESH, "--cors-origin", origin)
-    asked = Asked(f"{cached.proxy.address}/stores?limit=1", WITH_FIRST)
-    first, again = visit(asked, asked)
-    assert cached.received() == {204: 1, 200: 1}
-    assert (first.status, again.status) == (200, 200)
-    assert first.body == again.body == cached.fetch_uncached("/stores?limit=1", FIRST).body.decode()
-    assert all({"link", "etag", "x-dataset-version"} <= each.headers.keys() for each in (first, again))
