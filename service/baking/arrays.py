@@ -17,7 +17,6 @@ from service.engine.columns.column import StringArray
 T = TypeVar("T")
 Arrays = dict[str, Array]
 Lengths = dict[str, int]
-Words = NDArray[np.uint64]
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -121,8 +120,6 @@ def are_sorted(name: str, values: StringArray) -> None:
 
 
 _WORD: Final = 8  # bytes compared at once
-_WORD_BITS: Final = np.uint64(64)
-_LAST_BIT: Final = 63
 _CHUNK: Final = 1 << 13  # strings compared at once: they fit the processor's cache, which halves the time
 # The mask of the first n bytes of a word, for n from 0 to 8.
 _MASKS: Final = np.array([((1 << 8 * n) - 1) << 8 * (_WORD - n) for n in range(_WORD + 1)], np.uint64)
@@ -140,38 +137,20 @@ def _is_sorted(data: memoryview, offsets: NDArray[np.int64]) -> bool:
 
     Neighbours are compared in words of 8 bytes, padded with NUL; pairs that are equal so far go on to the next word.
     """
-    content = data[offsets[0] : offsets[-1]]
-    aligned = np.zeros(len(content) // _WORD + 2, "<u8")  # followed by at least a word of NUL
-    aligned.view(np.uint8)[: len(content)] = content
+    content = bytes(data[offsets[0] : offsets[-1]]) + bytes(_WORD)
+    words = np.ndarray((len(content) - _WORD + 1,), ">u8", content, strides=(1,))
     start, length = offsets[:-1] - offsets[0], np.diff(offsets)
     pairs, at = np.arange(len(start) - 1), 0
     while len(pairs):
-        one, other = _neighbours(aligned, start + at, length - at, pairs)
+        shorter, longer = length.take(pairs), length.take(pairs + 1)
+        one = words[start.take(pairs) + at] & _MASKS.take(shorter - at, mode="clip")
+        other = words[start.take(pairs + 1) + at] & _MASKS.take(longer - at, mode="clip")
         if (one > other).any():
             return False
-        pairs = pairs[one == other]
-        shorter, longer = length.take(pairs), length.take(pairs + 1)
+        is_same = one == other
+        pairs, shorter, longer = pairs[is_same], shorter[is_same], longer[is_same]
         ended = np.minimum(shorter, longer) <= at + _WORD
         if not (shorter < longer)[ended].all():
             return False
         pairs, at = pairs[~ended], at + _WORD
     return True
-
-
-def _neighbours(
-    aligned: Words, start: NDArray[np.int64], length: NDArray[np.int64], pairs: NDArray[np.intp]
-) -> tuple[Words, Words]:
-    """Return the words of the first and of the second string of each pair; computed once if most strings are both."""
-    if len(pairs) * 2 < len(start):
-        one, other = (_words(aligned, start.take(each), length.take(each)) for each in (pairs, pairs + 1))
-        return one, other
-    words = _words(aligned, start, length)
-    return words.take(pairs), words.take(pairs + 1)
-
-
-def _words(aligned: Words, start: NDArray[np.int64], length: NDArray[np.int64]) -> Words:
-    """Return the big-endian words that start at some bytes; bytes past a length, or the data, are 0."""
-    place, shift = start >> 3, (start << 3 & _LAST_BIT).view(np.uint64)
-    words: Words = aligned.take(place, mode="clip") >> shift
-    words |= aligned.take(place + 1, mode="clip") << (_WORD_BITS - shift)  # 0 if nothing is shifted
-    return words.byteswap(inplace=True) & _MASKS.take(length, mode="clip")

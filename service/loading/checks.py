@@ -73,6 +73,9 @@ _FIRST_BYTES: Final = b"".join(sorted({re.escape(key[:1]) for key in _KEYS}))  #
 _SUSPICIOUS: Final = re.compile(KEY_END + b"(?=[%b])(?:%b)" % (_FIRST_BYTES, b"|".join(map(re.escape, sorted(_KEYS)))))
 
 
+_TO_LINES: Final = bytes.maketrans(KEY_END, b"\n")
+
+
 def check_text(field: Field, text: str) -> Issue | None:
     """Return the issue of a suspicious text of a field, None if it is not suspicious."""
     if _FORMULA.fullmatch(text):
@@ -93,7 +96,7 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, 
     checks = list[Callable[[str], Issue | None]]()
     if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys)):
         checks.append(partial(check_text, field))
-    lines = keys.replace(KEY_END, b"\n").replace(NULL_KEY, b"")
+    lines = keys.translate(_TO_LINES, NULL_KEY)
     if may_have_wrong_characters(cells, lines, is_code=is_code):
         checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
     texts = [cell for cell in set(cells) if isinstance(cell, str)] if checks else []

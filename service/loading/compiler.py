@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from service.engine.columns.column import Column, StringArray, join_keys
+from service.engine.columns.column import join_keys
 from service.engine.table import Table
 from service.engine.table_builder import Duplicate, TableBuilder
 from service.loading.batch_diagnostics import (
@@ -81,6 +81,7 @@ class Compiler:
     records         the number of records read, `skipped` and `repeated` ones included
     identifiers     of the valid records, if they are companies
     as_of           the day that closing dates were compared with; None if there are none
+    searched        as of a table builder
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Compiler:
             spools=spools,
             lists=[field.name for field in resource.fields if field.is_list],
         )
+        self.searched = self._builder.searched
         # Encodes like the record; positional construction is three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._attributes: Callable[..., Any] = msgspec.defstruct(
@@ -186,11 +188,6 @@ class Compiler:
     def size(self) -> int:
         """The number of bytes that wait in spools."""
         return self._builder.size
-
-    @property
-    def searched(self) -> Mapping[str, tuple[Column, StringArray]]:
-        """The columns of texts that are searched in place of keys, and the distinct texts, once the table is built."""
-        return self._builder.searched
 
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""

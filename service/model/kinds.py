@@ -53,14 +53,6 @@ DECIMAL_KEYS: Final = "0", f"2{_LARGER}{10**19 - 1}"
 COMPLEMENT: Final = bytes.maketrans(_KEY_ALPHABET.encode(), _KEY_ALPHABET[::-1].encode())
 
 
-def _key_prefix(whole: int) -> str:
-    magnitude = f"{_SCALES[len(str(abs(whole)))]}{abs(whole)}"
-    return "0" + magnitude.translate(_COMPLEMENT) if whole < 0 else "2" + magnitude
-
-
-_KEY_PREFIXES: Final = {str(whole): _key_prefix(whole) for whole in range(-MAX_LONGITUDE, MAX_LONGITUDE + 1) if whole}
-
-
 class Kind(msgspec.Struct, frozen=True):
     """A kind of field: its name, the function to the normalized key, and when values match, as a sentence."""
 
@@ -114,15 +106,6 @@ def number_key(text: str) -> str:
     The key of a decimal is its sign, scale and digits. For a negative number each character of scale and digits is
     replaced by its complement, and an end character above all others is added, so that larger magnitudes sort first.
     """
-    # Most numbers are degrees, whose prefixes are precomputed from the digits before the decimal point.
-    whole, _, part = text.partition(".")
-    prefix, fraction = _KEY_PREFIXES.get(whole), part.rstrip("0")
-    if prefix is not None and fraction.isdecimal() and fraction.isascii():
-        return prefix + fraction if whole[0] != "-" else prefix + fraction.translate(_COMPLEMENT) + _END
-    return _general_number_key(text)
-
-
-def _general_number_key(text: str) -> str:
     match = NUMBER_PATTERN.fullmatch(text.strip())
     if match is None:
         return "3" + text

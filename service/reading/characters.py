@@ -6,7 +6,7 @@ from functools import cache, reduce
 from html import unescape
 from html.entities import html5
 from operator import methodcaller
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -154,7 +154,10 @@ def may_have_wrong_characters(cells: Iterable[object], lines: bytes, *, is_code:
         return True
     if lines.isascii():  # soft hyphens and joiners are in lines, too
         return False
-    text = "".join([cell for cell in cells if isinstance(cell, str)])
+    try:
+        text = "".join(filter(None, cast("Iterable[str | None]", cells)))  # nearly always
+    except TypeError:
+        text = "".join([cell for cell in cells if isinstance(cell, str)])
     if not text.isprintable() or _REPLACEMENT in text:
         return True
     return _BEGINS_TWICE.search(text.encode()) is not None and _TWICE.search(text) is not None

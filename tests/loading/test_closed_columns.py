@@ -187,10 +187,5 @@ def test_a_preset_without_flags_reports_the_states_of_its_source(tmp_path: Path)
     assert closed(found) == [("Status", 1, says("1 store"))]
 
 
-def test_errors_of_the_file_are_reported_once(tmp_path: Path) -> None:
-    found = load_stores(tmp_path, b'store_id,company_id,address_1,city,country,x\ns1,c1,"x')
-    assert [each.code for each in found.report.errors] == ["file"]
-
-
 def test_a_file_without_records_has_no_closed_stores(tmp_path: Path) -> None:
     assert closed(load_stores(tmp_path, b"store_id,company_id,address_1,city,country,Status,x\n")) == []

@@ -60,14 +60,8 @@ def test_a_compressed_list_is_the_same(tmp_path: Path, name: str) -> None:
 
 def test_a_row_that_is_no_place_is_an_error_at_its_line_and_the_others_are_places(tmp_path: Path) -> None:
     rows = ["Ulm,city,DE,48.4,9.98,,", ",city,DE,1,1,,", "a,,DE,1,1,,", "a,town,DE,1,1,,", "a,city, ,1,1,,"]
-    rows += [
-        "a,city,DE,91,1,,",
-        "a,city,DE,1,-180.5,,",
-        "a,city,DE,1e,1,,",
-        "a,city,DE,1,,,",
-        "a,city",
-        "b,city,DE,1,1,,",
-    ]
+    rows += ["a,city,DE,91,1,,", "a,city,DE,1,-180.5,,", "a,city,DE,1e,1,,", "a,city,DE,1,,,", "a,city"]
+    rows.append("b,city,DE,1,1,,")
     loaded = loaded_with(tmp_path, csv_of(*rows))
     errors = [(error.code, Path(error.file).name, error.line, error.why) for error in loaded.report.errors]
     assert [line for *_, line, _ in errors] == [3, 4, 5, 6, 7, 8, 9, 10, 11]

@@ -199,13 +199,6 @@ def test_white_space_around_a_number_is_ignored(text: str) -> None:
     assert same(NUMBER, text, f" {sign}000{digits} ")
 
 
-@given(st.integers(-999, 999), st.text("05", max_size=4))
-@example(-180, "0")
-@example(0, "5")
-def test_precomputed_keys_of_degrees_equal_the_general_ones(whole: int, fraction: str) -> None:
-    assert same(NUMBER, f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
-
-
 @pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])
 def test_texts_that_begin_like_degrees_are_keyed_as_texts(text: str) -> None:
     assert number_key(text) == "3" + text

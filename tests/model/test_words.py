@@ -97,7 +97,16 @@ def test_terms_are_of_all_tokens(text: str) -> None:
         }
 
 
-@pytest.mark.parametrize("text", ["a " * MAX_WORDS, "京 " * MAX_WORDS, "京" * MAX_CHARACTERS, "x" * MAX_CHARACTERS])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a " * MAX_WORDS,
+        "a " * (MAX_WORDS - 1) + "p" * 226,
+        "京 " * MAX_WORDS,
+        "京" * MAX_CHARACTERS,
+        "x" * MAX_CHARACTERS,
+    ],
+)
 def test_the_longest_searches(text: str) -> None:
     assert parse_terms(text)
 
