@@ -7,7 +7,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.loading.dataset import dataset_version
-from service.model.records import COMPANIES, STORES, Field
+from service.model.records import COMPANIES, STORES, Field, Resource
 from tests.baking.random_datasets import COMPANY, STORE, baked_file, loaded, write_manifest
 from tests.directory import Record, company, store, write_directory
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_files
@@ -15,10 +15,7 @@ from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_
 SECOND = company("nord")
 OTHERS: dict[str, object] = {"company_id": "nord", "flag": False, "number": "7.5", "instant": "2001-01-01"}
 
-each_store_field = pytest.mark.parametrize("field", STORES.fields, ids=lambda field: field.name)
-each_company_field = pytest.mark.parametrize(
-    "field", [field for field in COMPANIES.fields if field.served], ids=lambda field: field.name
-)
+FIELDS = [(resource, field) for resource in (STORES, COMPANIES) for field in resource.fields if field.served]
 
 
 def version(folder: Path, stores: Sequence[Record], companies: Sequence[Record]) -> str:
@@ -45,17 +42,16 @@ def test_the_same_data_has_the_same_version_from_every_source(tmp_path: Path) ->
     assert loaded(folder).version == expected
 
 
-@each_store_field
-def test_changing_a_value_of_a_store_changes_the_version(tmp_path: Path, field: Field) -> None:
-    records = [STORE, *others(field, STORE)]
-    versions = {version(tmp_path / str(number), [each], [COMPANY, SECOND]) for number, each in enumerate(records)}
-    assert len(versions) == len(records)
-
-
-@each_company_field
-def test_changing_a_value_of_a_company_changes_the_version(tmp_path: Path, field: Field) -> None:
-    records = [COMPANY, *others(field, COMPANY)]
-    versions = {version(tmp_path / str(number), [], [each, company("b")]) for number, each in enumerate(records)}
+@pytest.mark.parametrize(("resource", "field"), FIELDS, ids=lambda each: each.name)
+def test_changing_a_value_of_a_record_changes_the_version(tmp_path: Path, resource: Resource, field: Field) -> None:
+    record = STORE if resource is STORES else COMPANY
+    records = [record, *others(field, record)]
+    versions = {
+        version(tmp_path / str(number), [each], [COMPANY, SECOND])
+        if resource is STORES
+        else version(tmp_path / str(number), [], [each, company("b")])
+        for number, each in enumerate(records)
+    }
     assert len(versions) == len(records)
 
 

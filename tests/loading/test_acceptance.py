@@ -57,6 +57,8 @@ def test_the_hint_for_a_folder_is_to_check_it_and_for_invalid_records_to_skip_th
     check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
     assert hint(load_files(folder, {"stores.csv": stores(SOUND)})) == check
     assert hint(load_stores(folder, stores(FAULTY))) == f"{check}; `--invalid skip` skips invalid records"
+    printed = f"`store-directory check '{tmp_path}/\\x1b\\udcff'` "  # of a path that is not text
+    assert hint(load_files(tmp_path / "\x1b\udcff", {})).startswith(printed)
 
 
 @pytest.mark.parametrize("name", ["filialen.csv", "filialen.CSV.gz", "data.zip"])
@@ -71,12 +73,6 @@ def test_a_data_file_and_an_archive_are_checked_with_the_options_that_read_them(
 @pytest.mark.parametrize("source", ["/dev/null", "nowhere", "x" * 300, "nul\0"])
 def test_there_is_no_hint_for_what_check_does_not_take(source: str) -> None:
     assert hint(load(Path(source))) == ""
-
-
-def test_the_hint_for_a_path_that_is_not_text_can_be_printed(tmp_path: Path) -> None:
-    assert hint(load_files(tmp_path / "\x1b\udcff", {})).startswith(
-        f"`store-directory check '{tmp_path}/\\x1b\\udcff'` "
-    )
 
 
 def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int = 0) -> Totals:

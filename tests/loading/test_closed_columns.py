@@ -176,8 +176,9 @@ def test_a_used_column_is_not_reported(tmp_path: Path) -> None:
     assert closed(loaded(tmp_path, stores(end_date=["2020-01-01"]), mapping=mapping)) == []
 
 
-def test_companies_are_not_closed(tmp_path: Path) -> None:
+def test_companies_and_files_without_records_have_no_closed_stores(tmp_path: Path) -> None:
     assert closed(load_companies(tmp_path, as_json([company(Status="closed")]), "companies.json")) == []
+    assert closed(load_stores(tmp_path, b"store_id,company_id,address_1,city,country,Status,x\n")) == []
 
 
 def test_a_preset_without_flags_reports_the_states_of_its_source(tmp_path: Path) -> None:
@@ -185,7 +186,3 @@ def test_a_preset_without_flags_reports_the_states_of_its_source(tmp_path: Path)
     (tmp_path / "a.csv").write_text(f"{header}\n1,Lark,Am Hang 1,Ulm,DE,Permanently closed\n")
     found = load(tmp_path / "a.csv", options=ReadOptions(mapping="google-business-profile"))
     assert closed(found) == [("Status", 1, says("1 store"))]
-
-
-def test_a_file_without_records_has_no_closed_stores(tmp_path: Path) -> None:
-    assert closed(load_stores(tmp_path, b"store_id,company_id,address_1,city,country,Status,x\n")) == []

@@ -77,12 +77,9 @@ def test_a_lone_surrogate_refuses_the_file_even_next_to_a_wrong_type(tmp_path: P
     assert "surrogate" in refusal(load_stores(tmp_path, text[1:-1], "stores.jsonl")).why
 
 
-def test_an_empty_json_lines_file_is_an_empty_dataset(tmp_path: Path) -> None:
+def test_empty_json_lines_a_csv_header_and_an_empty_array_are_empty_datasets(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, b"", "companies.ndjson")
     assert (rows(loaded), rows(loaded, "companies")) == ([], [])
-
-
-def test_a_csv_header_without_records_and_an_empty_array_are_empty_datasets(tmp_path: Path) -> None:
     loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
     assert (rows(loaded), loaded.report.errors) == ([], [])
 

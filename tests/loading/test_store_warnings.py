@@ -126,20 +126,15 @@ def test_exchanged_coordinates_out_of_range_are_recognized(tmp_path: Path) -> No
     assert all(each.why.endswith("; latitude and longitude seem to be exchanged") for each in found[2:])
 
 
-def test_coordinates_of_which_few_fit_when_exchanged_are_not_called_exchanged(tmp_path: Path) -> None:
+def test_coordinates_that_do_not_fit_when_exchanged_are_not_called_exchanged(tmp_path: Path) -> None:
     (warning,) = load_all(tmp_path, exchanged(KIEL), KIEL | {"longitude": "-10.1"}).report.warnings
     assert warning.why == "2 of 2 stores located outside this country, such as 's1' at 10.1, 54.3"
-
-
-def test_coordinates_out_of_range_that_fit_neither_way_have_no_second_warning(tmp_path: Path) -> None:
-    wrong = {"country": "DE", "latitude": "95", "longitude": "9"}
-    assert [each.code for each in load_all(tmp_path, wrong, exchanged(BONN)).report.warnings] == ["range", "outside"]
-    assert load_all(tmp_path, wrong, exchanged(BONN)).report.warnings[1].why.endswith("seem to be exchanged")
-
-
-def test_texts_beside_numbers_out_of_range_are_no_location(tmp_path: Path) -> None:
-    loaded = load_all(tmp_path, {"country": "DE", "latitude": "139", "longitude": "x"})
-    assert [each.code for each in loaded.report.warnings] == ["range", "number"]
+    wrong = {"country": "DE", "latitude": "95", "longitude": "9"}  # in no range either way, which is one warning
+    found = load_all(tmp_path, wrong, exchanged(BONN)).report.warnings
+    assert [each.code for each in found] == ["range", "outside"]
+    assert found[1].why.endswith("seem to be exchanged")
+    found = load_all(tmp_path, {"country": "DE", "latitude": "139", "longitude": "x"}).report.warnings
+    assert [each.code for each in found] == ["range", "number"]
 
 
 # Countries with places in them that are far away, or that others count as theirs.

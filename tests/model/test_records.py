@@ -29,8 +29,9 @@ def uses(field: Field) -> Iterator[str]:
 
 
 @each_resource
-def test_a_resource_has_the_fields_of_the_interface_in_its_order(resource: Resource, fields: Fields) -> None:
+def test_a_resource_has_the_fields_of_the_interface_each_with_a_sentence(resource: Resource, fields: Fields) -> None:
     assert [(field.name, field.kind.name, frozenset(uses(field))) for field in resource.fields] == list(fields)
+    assert all(field.description.endswith(".") for field in resource.fields)
 
 
 def test_each_resource_has_its_identifier() -> None:
@@ -39,11 +40,12 @@ def test_each_resource_has_its_identifier() -> None:
 
 
 @each_resource
-def test_each_use_has_its_fields(resource: Resource, fields: Fields) -> None:
+def test_each_use_has_its_fields_and_every_field_sorts(resource: Resource, fields: Fields) -> None:
     assert [field.name for field in resource.filters] == names(fields, "filters")
     assert [field.name for field in resource.searched] == names(fields, "searched")
     assert list(resource.facets) == names(fields, "facets")
     assert list(resource.members) == members(fields)
+    assert list(resource.sort_keys) == names(fields)
 
 
 @pytest.mark.parametrize("record", [Store, Company])
@@ -61,22 +63,12 @@ def test_a_store_of_a_list_may_have_a_distance_whether_or_not_it_is_whole() -> N
     assert [kind.__name__ for kind in COMPANIES.items] == ["Company", "PartialCompany"]
 
 
-@each_resource
-def test_every_field_sorts(resource: Resource, fields: Fields) -> None:
-    assert list(resource.sort_keys) == names(fields)
-
-
 @pytest.mark.parametrize(
     "record", [STORE, Company(company_id="c1", name="Acme")], ids=lambda record: type(record).__name__
 )
 def test_a_record_cannot_be_changed(record: Store | Company) -> None:
     with pytest.raises(AttributeError):
         record.company_id = "other"  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
-def test_every_field_is_described_in_a_sentence(resource: Resource) -> None:
-    assert all(field.description.endswith(".") for field in resource.fields)
 
 
 def wrapped(query: Query, *, total_count: int = 0, rows: bytes = b"") -> Any:
