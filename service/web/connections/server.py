@@ -67,7 +67,7 @@ class Server:
             return self._overload
         self._open += 1  # not in `connected`: many may be accepted before the first one is connected
         traffic.count(Event.ACCEPTED)
-        traffic.opened()
+        traffic.slot.count_connection(1)
         return Connection(self)
 
     def connected(self, connection: Connection) -> None:
@@ -79,7 +79,7 @@ class Server:
         """Remove a closed connection."""
         self._connections.discard(connection)
         self._open -= 1
-        self.app.traffic.closed()
+        self.app.traffic.slot.count_connection(-1)
         if not self._connections:
             self._emptied.set()
 

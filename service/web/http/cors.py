@@ -68,11 +68,9 @@ class Cors:
         Allowed is also that of the website of a public key.
         """
         origin = headers.get(hdrs.ORIGIN)
-        if origin is None or hdrs.ACCESS_CONTROL_REQUEST_METHOD not in headers:
-            return None
-        if not (self._any_origin or is_website or origin in self._origins):
-            return None
-        return _PREFLIGHT
+        is_allowed = self._any_origin or is_website or origin in self._origins
+        is_preflight = origin is not None and hdrs.ACCESS_CONTROL_REQUEST_METHOD in headers
+        return _PREFLIGHT if is_preflight and is_allowed else None
 
     def _lines(self, vary: str, origin: str | None, website: str | None = None) -> HeaderLines:
         """Return the CORS fields of a response to an origin, and its one Vary field.

@@ -103,7 +103,7 @@ class App:
         return partial(self._later, exchange, answer, started)
 
     async def _later(self, exchange: Exchange, waiting: Deferred[Answer], started: int) -> Response:
-        self.traffic.began()
+        self.traffic.slot.count_in_flight(1)
         try:
             answer = await waiting()
         except asyncio.CancelledError:
@@ -112,7 +112,7 @@ class App:
         except Exception as error:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             return self._failed(exchange, error, started)
         finally:
-            self.traffic.ended()
+            self.traffic.slot.count_in_flight(-1)
         return self._respond(exchange, answer, started)
 
     def _failed(self, exchange: Exchange, error: Exception, started: int) -> Response:
@@ -155,7 +155,7 @@ class App:
         if answer.stream is None or exchange.method == hdrs.METH_HEAD:
             self._observer.answered(exchange, answer, nanoseconds)
         else:
-            self.traffic.began()
+            self.traffic.slot.count_in_flight(1)
             answer.stream.ended = partial(self._ended, exchange, answer, started)
         cors = (_ANY_ORIGIN if exchange.any_origin else self._cors).lines(answer.vary, fields.origin, exchange.website)
         headers = f"{_REQUEST_ID}{exchange.request_id}{LINE_END}{cors}{exchange.rate_limit}"
@@ -170,7 +170,7 @@ class App:
 
     def _ended(self, exchange: Exchange, answer: Answer, started: int) -> None:
         """Record an answer when its stream has ended."""
-        self.traffic.ended()
+        self.traffic.slot.count_in_flight(-1)
         self._observer.answered(exchange, answer, perf_counter_ns() - started)
 
     def _answer(

@@ -72,7 +72,8 @@ _NANOSECONDS: Final = 1e9
 class Counters(Collector):
     """Counts in plain integers, without locks and without looking up labels for each request.
 
-    They are an array of int64 in the worker's slot. All workers use the same layout, so each can sum those of all:
+    They are an array of int64 in the worker's slot, which counts open connections and requests in flight, too. All
+    workers use the same layout, so each can sum those of all:
 
         requests   by method, route and status
         buckets    by route, class of the status and bucket of the duration, the last without a bound
@@ -85,7 +86,7 @@ class Counters(Collector):
     def __init__(self, routes: Sequence[str], slot: WorkerSlot) -> None:
         """Count the requests to these routes."""
         self._routes = routes
-        self._counts, self._slot = slot.counts, slot
+        self._counts, self.slot = slot.counts, slot
         per_method = len(routes) * len(_STATUSES)
         self._of_method = {method: index * per_method for index, method in enumerate(_METHODS)}
         self._requests, width = len(_METHODS) * per_method, len(_CLASSES) * _WIDTH_OF_CLASS
@@ -128,29 +129,13 @@ class Counters(Collector):
         """Count an event."""
         self._counts[self._events[event]] += 1
 
-    def opened(self) -> None:
-        """Count a connection as open."""
-        self._slot.count_connection(1)
-
-    def closed(self) -> None:
-        """Count a connection as no longer open."""
-        self._slot.count_connection(-1)
-
-    def began(self) -> None:
-        """Count a request as in flight: its answer is not made at once."""
-        self._slot.count_in_flight(1)
-
-    def ended(self) -> None:
-        """Count it as no longer in flight."""
-        self._slot.count_in_flight(-1)
-
     def collect(self) -> Iterator[Metric]:
         """Yield the sums of all workers."""
-        counts = np.sum([np.frombuffer(each, np.int64, self.length) for each in self._slot.all_counts()], axis=0)
+        counts = np.sum([np.frombuffer(each, np.int64, self.length) for each in self.slot.all_counts()], axis=0)
         yield from (self._request_metric(counts), self._duration_metric(counts), *self._event_metrics(counts))
         yield self._by_route("http_response_bytes", "Bytes of the bodies sent, by route.", counts[self._bytes :])
         yield self._by_route("empty_searches", "Searches that found nothing, by route.", counts[self._empty :])
-        connections, in_flight = self._slot.open_connections(), self._slot.requests_in_flight()
+        connections, in_flight = self.slot.open_connections(), self.slot.requests_in_flight()
         yield GaugeMetricFamily("store_directory_http_connections_open", "Open connections.", connections)
         yield GaugeMetricFamily(
             "store_directory_http_requests_in_flight",

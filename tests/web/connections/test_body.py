@@ -1,5 +1,6 @@
 """Skipping of bodies: where they end, and which are rejected."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -88,10 +89,7 @@ def test_a_malformed_chunked_body_is_rejected(sent: bytes, step: int) -> None:
         longest() + b"a\r\n1",
         b"0\r\n" + b"a:" + b"b" * (MAX_BODY_LINE_BYTES // 2) + b"\r\na:" + b"b" * (MAX_BODY_LINE_BYTES // 2),
     ],
-    ids=[
-        *("a chunk", "a size of more than 64 bits", "chunks", "chunks and trailers", "all of it"),
-        *("a line without an end", "an extension", "lines together", "trailers together"),
-    ],
+    ids=range(9),
 )
 @pytest.mark.parametrize("step", [1, 100, 1 << 20])
 def test_a_chunked_body_over_a_limit_is_rejected(sent: bytes, step: int) -> None:
@@ -113,9 +111,8 @@ def test_a_chunked_body_at_its_limits_is_skipped(sent: bytes, step: int) -> None
     assert rest_after(ChunkedBody(), sent + NEXT, step) == NEXT
 
 
-@pytest.mark.parametrize("malformed", [b"x\r\n", b"1;\r\n"])
-def test_a_body_over_a_limit_is_a_413_even_if_it_is_malformed_after_it(malformed: bytes) -> None:
-    for step in (1, 100, 1 << 20):
+def test_a_body_over_a_limit_is_a_413_even_if_it_is_malformed_after_it() -> None:
+    for malformed, step in product((b"x\r\n", b"1;\r\n"), (1, 100, 1 << 20)):
         with pytest.raises(ContentTooLarge):
             rest_after(ChunkedBody(), CHUNK * (MAX_BODY_PARTS + 1) + malformed, step)
 

@@ -78,11 +78,6 @@ async def test_responses_do_not_depend_on_where_a_stream_is_split(statuses: list
     assert bytewise.answers == unsplit.answers
 
 
-async def test_line_ends_in_packets_of_their_own_are_counted_for_each_request() -> None:
-    wire = await exchange(*[b"\r\n", GET] * 40)
-    assert wire.statuses == [200] * 40
-
-
 REQUESTS = (GET, get(line=b"HEAD /nope HTTP/1.1"), get(b"X-Real-IP: 192.0.2.7"), get(b"Content-Length: 3") + b"a\r\n")
 LINE_ENDS = (b"", b"", b"\r\n", b"\r\n" * 5, b"\n", b"\r", b"\r\n" * 32, b"\r\n" * 33)
 

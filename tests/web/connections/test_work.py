@@ -10,7 +10,7 @@ import pytest
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_LINE_END_BYTES, RECEIVE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, RECEIVE_BYTES
 from service.web.connections.scheduling import Turns
 from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
@@ -145,19 +145,6 @@ async def test_the_parser_gets_each_byte_of_a_head_once_and_none_of_a_body(sent:
         work = await work_of(sent + GET, packet)
         assert work.parsed == head + len(GET)
         assert work.parses <= 4 + work.parsed // packet
-
-
-@pytest.mark.parametrize("packet", [1, 2, 65_536])
-async def test_a_few_line_ends_before_a_request_line_are_accepted_at_no_cost(packet: int) -> None:
-    wire = Wire()
-    await wire.send(b"\r\n" * (MAX_LINE_END_BYTES // 2), GET)
-    assert wire.statuses == [200]
-    work = await work_of(b"\r\n" * 4_096, packet)
-    assert (work.parsed, work.touched <= 2 * MAX_LINE_END_BYTES**2 + packet) == (0, True)
-    flooded = Wire()
-    await flooded.send(b"\r\n" * 4_096, GET)
-    assert flooded.statuses == [400]
-    assert flooded.ended
 
 
 @pytest.fixture(scope="module")

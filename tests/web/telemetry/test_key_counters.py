@@ -70,8 +70,7 @@ def test_any_name_gives_valid_metrics(name: str) -> None:
 
 def test_all_counts_fit_into_a_slot() -> None:
     site = make_site(SnapshotHolder(), authentication(["one"]), WITH_ADMIN)
-    lengths = site.public.traffic.length * 8 + (511 + 1) * 18 * 8
-    assert lengths < SLOT_BYTES
+    assert site.public.traffic.length * 8 + (511 + 1) * 18 * 8 < SLOT_BYTES
 
 
 async def test_only_the_admin_listener_has_counters_by_key(listeners: Listeners, client: Client) -> None:
