@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from http import HTTPStatus
 from itertools import islice
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 import msgspec
@@ -162,7 +162,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
         return Plan(representation, partial(_feature_page, table(dataset), query, raw, representation.identity.links))
 
     def describe(schema: Schema) -> Operation:
-        described = schema.of(resource)
+        described, page_of = schema.of(resource), cast("Any", PaginatedResponse)
         return Operation(
             path=path,
             tag=TAG,
@@ -170,7 +170,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             summary=f"List {resource.name}",
             description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
             "no record is on two pages, and none is missing.",
-            responses={HTTPStatus.OK: _pages(described)},
+            responses={HTTPStatus.OK: tuple(page_of[record] for record in described.items)},
             errors=QUERY_ERRORS,
             parameters=parameters_of(described),
             others={GEO_JSON: (page_of_features(described),)} if has_places else {},
@@ -195,12 +195,6 @@ def _feature_page(table: Table, query: Query, raw: str, base: str) -> Answer:
     body = wrap(page_opening(found.total_count, found.count, links), found.rows, found.facets)
     lines = link_lines(page_link_base(raw), query, found.total_count)
     return Answer(body, headers=lines, found_nothing=not found.total_count and query.q is not UNSET)
-
-
-def _pages(resource: Resource) -> tuple[Any, ...]:
-    """Return the types of a page: of whole records, of records with distance, of some of their members."""
-    page_of: Any = PaginatedResponse
-    return tuple(page_of[record] for record in resource.items)
 
 
 def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:

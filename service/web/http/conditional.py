@@ -18,16 +18,6 @@ _DATE_FORMATS: Final = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT"
 Headers = CIMultiDictProxy[str]
 
 
-def is_conditional(headers: Headers) -> bool:
-    """Return whether a request has a condition."""
-    return (
-        hdrs.IF_NONE_MATCH in headers
-        or hdrs.IF_MODIFIED_SINCE in headers
-        or hdrs.IF_MATCH in headers
-        or hdrs.IF_UNMODIFIED_SINCE in headers
-    )
-
-
 def evaluate_conditions(headers: Headers, tags: Sequence[str], modified: int | None) -> str | None:
     """Evaluate the conditions of a GET, in the order of section 13.2.2.
 

@@ -4,7 +4,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import brotli
 import msgspec
@@ -52,12 +52,8 @@ _ZSTD_PART_OPTIONS: Final[Mapping[int, int]] = {
 _BROTLI_PART_QUALITY: Final = 3
 
 
-class PartEncoder(msgspec.Struct, frozen=True):
-    """Encodes one body part by part; `flush` returns what makes the parts before it readable, `finish` the end."""
-
-    encode: Callable[[bytes | memoryview], bytes]
-    flush: Callable[[], bytes]
-    finish: Callable[[], bytes]
+# Encodes one body part by part: encodes a part, returns what makes the parts before it readable, returns the end.
+PartEncoder: TypeAlias = tuple[Callable[[bytes | memoryview], bytes], Callable[[], bytes], Callable[[], bytes]]
 
 
 class Coding(msgspec.Struct, frozen=True):
@@ -79,30 +75,30 @@ class Coding(msgspec.Struct, frozen=True):
 
     def encode_pieces(self, pieces: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
         """Yield the encoded pieces of a body, of which some are empty; each piece can be read before the next."""
-        encoder = self.parts()
+        encode, flush, finish = self.parts()
         for piece in pieces:
             for start in range(0, len(piece), _PART_BYTES):
-                yield encoder.encode(piece[start : start + _PART_BYTES])
-            yield encoder.flush()
-        yield encoder.finish()
+                yield encode(piece[start : start + _PART_BYTES])
+            yield flush()
+        yield finish()
 
 
 def _gzip_parts() -> PartEncoder:
     encoder = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_PART_WINDOW, memLevel=_GZIP_PART_MEMORY)
-    return PartEncoder(encoder.compress, lambda: encoder.flush(zlib.Z_SYNC_FLUSH), encoder.flush)
+    return encoder.compress, lambda: encoder.flush(zlib.Z_SYNC_FLUSH), encoder.flush
 
 
 def _zstd_parts() -> PartEncoder:
     encoder = zstd.ZstdCompressor(options=_ZSTD_PART_OPTIONS)
-    return PartEncoder(encoder.compress, lambda: encoder.flush(encoder.FLUSH_BLOCK), encoder.flush)
+    return encoder.compress, lambda: encoder.flush(encoder.FLUSH_BLOCK), encoder.flush
 
 
 def _brotli_parts() -> PartEncoder:
     encoder = brotli.Compressor(quality=_BROTLI_PART_QUALITY, lgwin=_PART_WINDOW_BITS)
-    return PartEncoder(lambda part: encoder.process(bytes(part)), encoder.flush, encoder.finish)
+    return lambda part: encoder.process(bytes(part)), encoder.flush, encoder.finish
 
 
-IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), 0, "", "")
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: (bytes, bytes, bytes), 0, "", "")
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = tuple(
     Coding(token, encode, parts, (kibibytes << 10) + _PIECE_BYTES, release, header_lines({"Content-Encoding": token}))

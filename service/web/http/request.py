@@ -13,7 +13,6 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from service.access.api_key import credential
 from service.model.errors import RequestError, Unauthorized
 from service.model.operation import KEY_HEADER, KEY_PARAMETER, VERSION_HEADER
-from service.web.http.conditional import is_conditional
 from service.web.http.content_coding import Coding, acceptable
 from service.web.http.forwarded import REQUEST_ID, TRACE_PARENT, X_FORWARDED_FOR, safe_id, trace_id
 from service.web.http.header_fields import LINE_END, PREFER, bounded_fields, is_strict, prefers_geo_json
@@ -62,7 +61,12 @@ class RequestFields:
         self._received = headers
         self._varying: Mapping[str, bytes] = {}
         self.origin = headers.get(hdrs.ORIGIN)
-        self.is_conditional = is_conditional(headers)
+        self.is_conditional = (
+            hdrs.IF_NONE_MATCH in headers
+            or hdrs.IF_MODIFIED_SINCE in headers
+            or hdrs.IF_MATCH in headers
+            or hdrs.IF_UNMODIFIED_SINCE in headers
+        )
         self.has_preference = PREFER in headers
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
 
