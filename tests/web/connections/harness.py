@@ -24,7 +24,6 @@ from service.web.pipeline.observer import Observer
 from tests.web.live import DEFAULTS
 
 LIMITS = Limits()
-TIMEOUTS = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)
 GET = b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n"
 # Turns of the loop after which it is idle, and after which a client looks whether it is.
 _TURNS = 20

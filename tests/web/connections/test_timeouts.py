@@ -14,7 +14,7 @@ from tests.directory import store, write_directory
 from tests.loaded import accepted, serve
 from tests.program import SECONDS
 from tests.web.connections import harness
-from tests.web.connections.listening import GET, SHORT, counted, listening, short, until_closed
+from tests.web.connections.listening import GET, SHORT, counted, listening, short
 
 IDLE, WRITE = Limits().idle_seconds, Limits().write_seconds
 
@@ -127,18 +127,6 @@ async def test_a_client_that_reads_nothing_is_dropped_by_us_or_by_the_system_and
     assert unsent > len(flood) // 2
     events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT, Event.MEMORY_LIMIT)
     assert [each for each in events for _ in range(counted(snapshots, each))] == [Event.WRITE_TIMEOUT]
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("sent", "name"), [(GET[:-2], "head"), (GET, "idle")])
-async def test_a_client_that_sends_nothing_more_is_disconnected(
-    snapshots: SnapshotHolder, sent: bytes, name: str
-) -> None:
-    async with listening(snapshots, limits=short(name)) as dial:
-        reader, writer = await dial()
-        writer.write(sent)
-        assert (await until_closed(reader)).count(b"HTTP/1.1 200 ") == (sent == GET)
-    assert [each for each in harness.TIMEOUTS if counted(snapshots, each)] == [harness.TIMEOUTS[name == "idle"]]
 
 
 @pytest.mark.process

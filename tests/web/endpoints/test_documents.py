@@ -23,13 +23,6 @@ async def test_the_page_loads_only_assets_that_the_service_has(client: Client) -
         assert (await client.get(f"/{path}")).status == 200
 
 
-async def test_the_page_shows_the_document_of_this_service(client: Client) -> None:
-    script = await (await client.get("/docs/page.js")).text()
-    assert 'new URL("openapi.json", SERVICE)' in script
-    assert "validatorUrl: null" in script
-    assert (await (await client.get("/openapi.json")).json())["openapi"] == "3.1.0"
-
-
 async def test_a_browser_is_redirected_to_the_explorer(client: Client) -> None:
     for accept, method in product(
         (BROWSER, "text/html", "TEXT/HTML; q=0.5", "application/json;q=0.8, text/html"), METHODS
