@@ -63,12 +63,9 @@ def test_several_files_load_like_one_whatever_their_formats_and_orders_of_column
     (tmp_path / "mapping.toml").write_bytes(SEVERAL)
     archive = load(tmp_path / "stores.zip", options=ReadOptions(mapping=str(tmp_path / "mapping.toml")))
     assert version(archive) == version(one)
-
-
-def test_companies_have_several_files_too(tmp_path: Path) -> None:
-    mapping = b'[companies]\nfiles = ["c?.csv"]'
     companies = {"c2.csv": as_csv([company("c2")], ["company_id", "name"]), "c1.csv": COMPANIES_FILE}
-    loaded = load_files(tmp_path, companies | {"stores.csv": WHOLE, "mapping.toml": mapping})
+    mapping = b'[companies]\nfiles = ["c?.csv"]'
+    loaded = load_files(tmp_path / "several", companies | {"stores.csv": WHOLE, "mapping.toml": mapping})
     assert len(rows(loaded, "companies")) == 2
 
 

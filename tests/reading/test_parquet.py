@@ -95,6 +95,7 @@ def test_values_become_exact_texts(array: pa.Array, expected: object) -> None:
     assert cells(array) == expected
 
 
+IDENTIFIERS = {"store_id": ["s1", "s2"], "company_id": ["c1", "c1"]}
 NESTED = pa.array([{"b": "x", "c": [{"d": "y"}, {"d": "z"}]}, None, {"b": None, "c": []}])
 MAP = pa.array([[("k.l", "v")], None, []], pa.map_(pa.string(), pa.string()))
 
@@ -132,19 +133,14 @@ def test_a_column_with_dots_in_its_name_is_preferred() -> None:
 
 
 @pytest.mark.process
-def test_the_names_are_paths_and_unused_columns_are_counted() -> None:
+def test_the_names_are_paths_and_unused_columns_are_counted_and_an_error_names_the_record(tmp_path: Path) -> None:
     file = ParquetFile(written({"x": [1, 2], "names": NESTED[:2], "tags": MAP[:2], "geometry": [b"", None]}))
     assert file.names == ["x", "names.b", "names.c.0.d", "tags", *LOCATION]
     (batch,) = file.batches(["names.b"])
     assert (batch.columns, batch.numbers, batch.lines()) == ({"names.b": ["x", None]}, range(1, 3), [None, None])
     assert [(each.name, each.line, each.records) for each in batch.unused] == [("x", None, 2), ("tags", None, 2)]
     assert (batch.done, batch.total) == (2, 2)
-
-
-@pytest.mark.process
-def test_an_error_names_the_record(tmp_path: Path) -> None:
-    columns = {name: ["1", "1"] for name in ("company_id", "address_1", "country")}
-    content = written({**columns, "store_id": ["s1", "s2"], "city": ["Ada", None], "company_id": ["c1", "c1"]})
+    content = written({**{name: ["1", "1"] for name in ("address_1", "country")}, **IDENTIFIERS, "city": ["Ada", None]})
     (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
     assert str(error) == "stores.parquet: record 2: city: a value is required"
 

@@ -27,10 +27,10 @@ def with_file(content: bytes, name: str, file: bytes) -> bytes:
 
 def changed(content: bytes, part: str, old: bytes, new: bytes) -> bytes:
     with ZipFile(BytesIO(content)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    (name,) = [name for name in files if name.endswith(part)]
-    assert old in files[name]
-    return zipped({**files, name: files[name].replace(old, new, 1)})
+        (name,) = [name for name in archive.namelist() if name.endswith(part)]
+        file = archive.read(name)
+    assert old in file
+    return with_file(content, name, file.replace(old, new, 1))
 
 
 MAIN: Final = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -74,14 +74,10 @@ def test_declared_sheets_are_one_table_and_errors_name_sheet_and_row(
 
 
 @pytest.mark.process
-def test_sheets_without_a_header_are_read_by_position(tmp_path: Path) -> None:
+def test_sheets_without_a_header_are_read_by_position_and_one_without_a_column_is_an_error(tmp_path: Path) -> None:
     mapping = f'[stores]\nsheets = ["N", "S"]\nskip_lines = 1\ncolumns = {REQUIRED}'
     content = xlsx({"N": [["North"], store(1)], "S": [["South"], store(2), store(3)]})
     assert ids(load_mapped(tmp_path, mapping, content, "stores.xlsx")) == ["s1", "s2", "s3"]
-
-
-@pytest.mark.process
-def test_a_declared_sheet_without_a_column_is_an_error_that_names_both(tmp_path: Path) -> None:
     content = xlsx({"North": NORTH, "South": [[], HEADER[:-1], store(3)[:-1]]})
     loaded = load_mapped(tmp_path, '[stores]\nsheets = ["North", "South"]', content, "stores.xlsx")
     assert str(refusal(loaded)) == "stores.xlsx:2: sheet 'South' does not have columns of sheet 'North': 'country'"
