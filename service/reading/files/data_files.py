@@ -95,7 +95,6 @@ class ChosenFiles:
         return data_files([self._single]) if resource is STORES else []
 
     def _suggest_file(self, resource: Resource) -> str:
-        """Return what to do if a resource has no file."""
         names = list(filter(self._container.is_file, self._container.names))
         if similar := suggest_file_name(names, resource.name):
             return similar

@@ -109,7 +109,6 @@ def _is_within(degrees: str, most: int) -> bool:
 
 
 def _csv_rows(text: FileBytes) -> Iterator[_Row]:
-    """Yield the rows of CSV."""
     file = open_csv(text, finds=lambda names: set(_REQUIRED) <= set(names))
     if missing := [name for name in _REQUIRED if name not in file.names]:
         raise FileError(f"a list of places has the columns {', '.join(_REQUIRED)}; missing: {', '.join(missing)}", 1)

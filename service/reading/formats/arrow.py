@@ -104,7 +104,6 @@ class ArrowFile:
     """An opened Parquet file, and what is in it."""
 
     def __init__(self, content: bytes) -> None:
-        """Open a file. Raises FileError."""
         with _file_errors():
             self._file = pq.ParquetFile(pa.BufferReader(content))
             self._schema, metadata = self._file.schema_arrow, self._file.metadata
@@ -148,7 +147,6 @@ class ArrowFile:
 
 @contextmanager
 def _file_errors() -> Iterator[None]:
-    """Raise FileError for the errors of pyarrow."""
     try:
         yield
     except _ERRORS as error:

@@ -230,7 +230,6 @@ class CsvFile(TableFile):
     """A CSV text with a known delimiter."""
 
     def __init__(self, text: _CsvText, delimiter: str, finds: Finds, assumed: Sequence[str] = ()) -> None:
-        """Read the header. Raises FileError."""
         self._text, self.delimiter, self.total = text, delimiter, len(text.text)
         super().__init__(text.options, finds, assumed)
         (name, *others), delimiters = self.names, set(DELIMITERS)

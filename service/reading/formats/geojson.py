@@ -139,7 +139,6 @@ def _location(geometry: bytes) -> tuple[Cell, Cell]:
 
 
 def _transposed(locations: Iterable[tuple[Cell, Cell]]) -> tuple[Sequence[Cell], Sequence[Cell]]:
-    """Return the latitudes and the longitudes."""
     latitudes, longitudes = list(zip(*locations, strict=True)) or ((), ())
     return latitudes, longitudes
 
@@ -209,7 +208,6 @@ class OverpassFile(RecordFile):
     is_table = False
 
     def __init__(self, text: FileBytes) -> None:
-        """Open a text. Raises FileError."""
         self._file = open_json(text)
         names = frozenset(self._file.names)
         self.names = [*(name.removeprefix(_TAGS) for name in self._file.names if name.startswith(_TAGS)), *_OWN_MEMBERS]

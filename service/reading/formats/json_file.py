@@ -148,7 +148,6 @@ class RecordDecoder:
         return self._decode_members
 
     def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
-        """Return the cells of each path in decoded objects."""
         columns = zip(*map(astuple, records), strict=True) if records else repeat(())
         self._members = dict(zip(self._names, columns, strict=False))
         return {

@@ -302,7 +302,6 @@ def _nested_arrays(members: Mapping[str, Raw], *above: str) -> Iterator[tuple[_P
 
 
 def _begins_with(value: Raw, character: bytes) -> bool:
-    """Return whether a JSON value begins with a character."""
     return bytes(memoryview(value)[:1]) == character
 
 

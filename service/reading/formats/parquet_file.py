@@ -59,7 +59,6 @@ class ParquetFile(RecordFile):
     is_costly = True  # another process would have to read it, and large columns count towards its limits
 
     def __init__(self, content: FileBytes | FileReader) -> None:
-        """Open a file, or take the process that has it. Raises FileError."""
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)
         self._reader = ParquetReader.of(content)

@@ -69,7 +69,6 @@ class Workbook:
     """An opened workbook, and what is in it."""
 
     def __init__(self, content: bytes) -> None:
-        """Open a workbook. Raises FileError."""
         if content.startswith(_OLE):
             raise FileError(f"the workbook is encrypted, or in the format .xls: {SAVE}")
         if not content.startswith(b"PK"):
