@@ -61,8 +61,7 @@ _SYNONYMS: Final = {
     "created_at": (
         "created createdon datecreated creationdate opened openedon openedat openingdate opendate dateopened angelegt "
         "angelegtam erstellt erstelltam eroffnet eroffnetam eroffnung eroffnungsdatum eroffnungstag datecreation "
-        "dateouverture fechaapertura fechacreacion creadoel dataapertura creatoil "
-        "geopendop aangemaaktop"
+        "dateouverture fechaapertura fechacreacion creadoel dataapertura creatoil geopendop aangemaaktop"
     ),
     "updated_at": (
         "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geandert geandertam letzteanderung "

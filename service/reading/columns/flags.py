@@ -96,12 +96,8 @@ _CLOSING_DATE: Final = words(
     "schliessdatum enddatum sluitingsdatum"
 )
 _KNOWN: Final = (CLOSED - _END) | _CLOSING_DATE
-_OTHERS: Final = (
-    QUALIFIERS
-    | _END
-    | _DATE
-    | words("of on at the since am seit ab zum de le la du depuis desde el del dal di il op sinds van")
-)
+_PARTICLES: Final = words("of on at the since am seit ab zum de le la du depuis desde el del dal di il op sinds van")
+_OTHERS: Final = QUALIFIERS | _END | _DATE | _PARTICLES
 _DAYS: Final = words(
     "mon tue tues wed thu thur thurs fri sat sun mo tu we th fr sa su di mi do so lun mar mer jeu ven sam dim lu ma me "
     "je ve mié mie jue vie sáb sab dom gio zo wo vr za"

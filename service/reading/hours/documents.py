@@ -1,7 +1,7 @@
 """Opening hours in JSON: as UCP, Google's Business Profile and schema.org have them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -130,19 +130,20 @@ def _weekday(name: str) -> int:
 
 
 def _clock(text: str) -> int:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise HoursError(f"{text!r} is no time")
-    hour, minute = filter(None, match.groups())
+    hour, minute = _groups(_TIME, text, "time")
     return int(hour) * 60 + int(minute)
 
 
 def _day(text: str) -> tuple[int, int, int]:
-    match = _DATE.fullmatch(text)
-    if match is None:
-        raise HoursError(f"{text!r} is no date such as 2026-12-24")
-    year, month, day = map(int, match.groups())
+    year, month, day = map(int, _groups(_DATE, text, "date such as 2026-12-24"))
     return year, month, day
+
+
+def _groups(pattern: re.Pattern[str], text: str, what: str) -> Iterable[str]:
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise HoursError(f"{text!r} is no {what}")
+    return filter(None, match.groups())
 
 
 # Adds a value to a schedule; a date without a year is the first that is not over on a day.

@@ -119,6 +119,7 @@ def test_a_zone_in_json_has_precedence_and_titles_stay() -> None:
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED | {"valid_through": "2026-12-32"}]}, "a date that does not"),
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED | {"valid_through": "0000-12-31"}]}, "'0000-12-31' is no date"),
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED, CLOSED | {"opens": "09:00", "closes": "10:00"}]}, "a date on"),
+        ({"hours": UCP_WEEK, "exception_hours": [CLOSED | {"opens": "09:00", "closes": "10:00"}, CLOSED]}, "a date on"),
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED, CLOSED | {"valid_through": "2026-12-25"}]}, "exceptions that"),
         ({"hours": UCP_WEEK, "exception_hours": [CLOSED | {"title": "a\u0000"}]}, "a title with characters"),
         ({"hours": UCP_WEEK, "timezone": 1}, "a time zone that is no text"),

@@ -80,9 +80,11 @@ def test_numbers_are_read_with_the_decimal_commas_of_coordinates() -> None:
 
 
 def test_arrays_and_values_of_json_have_their_kinds() -> None:
-    records = [{**RECORD, "zzz": ["a", 5], "more": {"size": 7.5, "yes": True}, "parts": [{"k": "v"}], "mixed": [True]}]
-    found = entries(propose_mapping(nested(records), "x.json"))
+    more = {"more": {"size": 7.5, "yes": True}, "parts": [{"k": "v"}], "mixed": [True]}
+    mixed = [{**RECORD, "both": each, "zzz": ["a", 5], **more} for each in (["a"], [{"k": "v"}])]
+    found = entries(propose_mapping(nested(mixed), "x.json"))
     assert found["zzz"] == '{ from = "zzz", kind = "list", invalid = "null" }'
+    assert found["both"] == '{ from = "both.0", invalid = "null" }'
     assert found["more_size"] == '{ from = "more.size", kind = "number", invalid = "null" }'
     assert found["more_yes"] == '{ from = "more.yes", kind = "flag", invalid = "null" }'
     assert found["parts_0_k"] == '{ from = "parts.0.k", invalid = "null" }'

@@ -122,11 +122,6 @@ def test_columns_of_json_that_are_not_used_are_trimmed_too(tmp_path: Path) -> No
     assert [each.value for each in found.report.warnings if each.code == "closed"] == ["closed"]
 
 
-def test_bytes_that_mean_nothing_stay_errors(tmp_path: Path) -> None:
-    text = f"{HEADER},name\n{ROW},\x81\n"
-    assert errors(loaded(tmp_path, text, 'repair = "windows-1252"')) == [("text", 2)]
-
-
 @given(st.text())
 def test_repaired_texts_are_those_that_a_round_trip_gives(text: str) -> None:
     clean = Cleaning(repair=("cp1252",)).clean
