@@ -135,8 +135,7 @@ def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bo
 
 def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
     array = column.name.removesuffix(FIRST)
-    is_alone = array != column.name and sum(name.startswith(f"{array}.") for name in first.columns) == 1
-    is_first = is_alone and all(isinstance(cell, str | None) for cell in column.values)  # of the texts in an array
+    is_first = array != column.name and all(isinstance(cell, str | None) for cell in column.values)  # of texts
     is_list = paths and (is_first or (column.texts and all(text.startswith("[") for text in column.texts)))
     found = of_kind("list") if is_list else kind_keys(column, first, decimal=decimal)
     optional = {"optional": "true"} if column.is_late else {}
