@@ -261,7 +261,7 @@ def _build(found: _Found, spools: Spools) -> Places:
     order = (-stores.astype(np.int64) << _BITS | ranks).argsort()
     is_city = are_cities[order]
     cities, provinces, countries, postal_codes = (Texts(field.codes[order], field.texts) for field in fields)
-    of_country, country_keys = _countries(countries)
+    in_country, country_keys = _ranked(_keys(WORDS, countries.texts))  # each place has one
     compact = _keys(POSTAL, written)
     for hyphen in HYPHENS:
         compact = compact.replace(hyphen.encode(), b"")
@@ -274,7 +274,7 @@ def _build(found: _Found, spools: Spools) -> Places:
         stores=stores[order].astype(np.int32),
         ranks=ranks[order],
         vectors=vectors[order].ravel(),
-        countries=of_country,
+        countries=in_country[countries.codes].astype(np.min_scalar_type(len(country_keys))),
         country_keys=country_keys,
         names=_index([names, postal_codes], spools),
         others=_index([cities.only(~is_city), provinces, countries], spools),
@@ -296,17 +296,6 @@ def _ranks(are_cities: _Flags, fields: Sequence[Texts]) -> Rows:
     ranks = np.empty(len(by_name), np.int32)
     ranks[by_name] = np.arange(len(by_name), dtype=np.int32)
     return ranks
-
-
-def _countries(countries: Texts) -> tuple[NDArray[np.unsignedinteger], StringArray]:
-    """Return the country of each place among the keys of all, their number for none."""
-    ranks, keys = _ranked(_keys(WORDS, countries.texts))
-    if len(keys) and not keys[0]:
-        ranks, keys = ranks - np.int32(1), keys.part(1, len(keys))
-    of_country = ranks[countries.codes]
-    numbers: NDArray[np.unsignedinteger] = of_country.astype(np.min_scalar_type(len(keys)))
-    numbers[of_country < 0] = len(keys)
-    return numbers, keys
 
 
 def _keys(kind: Kind, texts: StringArray) -> bytes:
