@@ -85,15 +85,21 @@ def test_the_first_stores_are_shown_as_they_are_served_one_field_a_line(tmp_path
     assert '  city               "Zürich\\u200b\\u00a0"' in blocks
 
 
-def test_attributes_of_the_first_stores_have_a_line_each(tmp_path: Path) -> None:
-    hours = "Mo-Fr 08:00-20:00, Sa 09:00-18:00"
-    folder = write_directory(tmp_path / "data", [store("s1", Zeiten=hours, Services=["wifi"])])
+def test_attributes_of_the_first_stores_have_a_line_each_and_stores_without_a_location_are_counted(
+    tmp_path: Path,
+) -> None:
+    hours, located = "Mo-Fr 08:00-20:00, Sa 09:00-18:00", {"latitude": "43.7", "longitude": "-79.4"}
+    stores = [store(f"s{number}", **located, Zeiten=hours, Services=["wifi"]) for number in range(11)]
+    others = [store("s11"), store("s12", latitude="north")]
+    folder = write_directory(tmp_path / "data", [*stores, *others])
     (folder / "mapping.toml").write_text(
         '[stores.attributes]\nopening_hours = "Zeiten"\nservices = {from = "Services", kind = "list"}\n'
     )
     lines = run_here("check", folder).stdout.splitlines()
     assert f'  attributes.opening_hours  "{hours}"' in lines
     assert '  attributes.services       ["wifi"]' in lines
+    assert lines[-2] == "2 of 13 stores without a location"
+    assert "location" not in run_here("check", write_directory(tmp_path / "all", [store("s1", **located)])).stdout
 
 
 @pytest.mark.parametrize("text", ["Many words. " * 9, "株式会社 " * 18, "x" * 4000, '"\u200b\\' * 40])
@@ -172,13 +178,6 @@ def test_long_words_and_wide_characters_are_wrapped_at_the_end_of_the_line(monke
         terminal.flush()
     wrapped = [f"  {'x' * 36}", f"    {'x' * 14} and", "株" * 19, "  株  y", ""]
     assert written.getvalue().decode().splitlines() == wrapped
-
-
-def test_stores_without_a_location_are_counted(tmp_path: Path) -> None:
-    located = [store(f"s{number}", latitude="43.7", longitude="-79.4") for number in range(11)]
-    folder = write_directory(tmp_path / "data", [*located, store("s11"), store("s12", latitude="north")])
-    assert run_here("check", folder).stdout.splitlines()[-2] == "2 of 13 stores without a location"
-    assert "location" not in run_here("check", write_directory(tmp_path / "all", located)).stdout
 
 
 def test_what_was_assumed_about_a_single_file_comes_first_and_is_not_in_the_json_report(tmp_path: Path) -> None:

@@ -201,25 +201,20 @@ def test_keys_of_file_and_option_are_accepted_and_no_key_is_created(file: Path, 
     assert len(refused) == 1  # the same response for every invalid key
 
 
-def test_a_key_file_without_a_valid_key_or_with_a_loose_mode_is_a_warning(
+def test_a_mistyped_key_and_a_key_file_without_a_valid_key_or_with_a_loose_mode_are_warnings_without_a_key(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     made(file)
     usage("keys", "revoke", "--key-file", file, "shop")
     file.chmod(0o644)
-    warn_about_keys(Settings(key_file=str(file)))
-    open_to_everybody, no_key = caplog.messages
-    assert "is accessible to every user of this machine" in open_to_everybody
-    assert "has no valid key" in no_key
-
-
-def test_a_mistyped_key_is_a_warning_that_does_not_contain_the_key(caplog: pytest.LogCaptureFixture) -> None:
     key = new_key()[:-1]
     with serve.make_context("serve", ["--api-key", "fine", "--api-key", key]):
-        warn_about_keys(Settings(api_key=("fine", key)))
-    (message,) = caplog.messages
-    assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in message
-    assert key not in message
+        warn_about_keys(Settings(api_key=("fine", key), key_file=str(file)))
+    mistyped, open_to_everybody, no_key = caplog.messages
+    assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in mistyped
+    assert "is accessible to every user of this machine" in open_to_everybody
+    assert "has no valid key" in no_key
+    assert key not in caplog.text
 
 
 def test_a_public_key_as_an_option_is_a_usage_error_because_it_has_no_origins() -> None:

@@ -75,21 +75,19 @@ def test_utf_16_is_assumed_geojson_known_by_its_content_and_no_encoding_declared
     assert "encoding" not in text
 
 
-def test_a_folder_and_an_archive_are_read_for_their_stores(tmp_path: Path) -> None:
+def test_a_folder_with_the_empty_mapping_that_a_shell_creates_and_an_archive_are_read_for_their_stores(
+    tmp_path: Path,
+) -> None:
     folder = write_directory(tmp_path / "data", [store("s1")], [company()])
+    (folder / "mapping.toml").write_bytes(b"")
     assert proposal(folder).startswith('# Proposed for "stores.json" from ')
+    assert 'store_id = "store_id"\n' in proposal(folder)
     assert "[companies]" not in proposal(folder)
     (folder / "companies.json").unlink()
     assert '[companies]\nfrom = "stores"\n' in proposal(folder)
     archive = tmp_path / "shops.zip"
     archive.write_bytes(zipped({"filialen.csv": (HEADER + ROWS).encode()}))
     assert proposal(archive).startswith('# Proposed for "filialen.csv" from ')
-
-
-def test_the_empty_mapping_that_a_shell_creates_for_the_output_is_accepted(tmp_path: Path) -> None:
-    folder = write_directory(tmp_path / "data", [store("s1")])
-    (folder / "mapping.toml").write_bytes(b"")
-    assert 'store_id = "store_id"\n' in proposal(folder)
 
 
 @pytest.mark.process
