@@ -82,10 +82,6 @@ def reported(loaded: Compiled) -> list[tuple[str, str | None]]:
     return [(each.code, each.field) for each in loaded.diagnostics]
 
 
-def test_the_presets_are_the_documented_ones() -> None:
-    assert tuple(EXPECTED) == PRESETS
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_gives_the_stores_and_the_companies_of_its_source(preset: str) -> None:
     loaded = load(preset, sample(preset))

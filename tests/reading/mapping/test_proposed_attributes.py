@@ -115,10 +115,6 @@ def test_columns_beyond_the_most_attributes_are_listed() -> None:
     assert len(parse_mapping(uncommented(text).encode()).stores.attributes) == MOST
 
 
-def test_nothing_is_proposed_if_no_column_is_left() -> None:
-    assert "attributes" not in of_columns(city="Ada")
-
-
 def test_all_lines_can_be_uncommented_and_give_values_without_warnings(tmp_path: Path) -> None:
     (tmp_path / "stores.csv").write_text(
         "store_id;company_id;address_1;city;country;aaa;bbb;ccc;ddd;eee\n"

@@ -150,13 +150,6 @@ def test_only_some_distinct_texts_are_tried() -> None:
     assert reads == 3 * 20
 
 
-def test_an_uncommented_proposal_passes_check_and_is_served(tmp_path: Path) -> None:
-    text = _proposed(tmp_path, f'{REQUIRED};Zeiten\ns1;c;a;b;DE;"Mo-Fr 9-18; PH off"\ns2;c;a;b;DE;Mo 9-18\n')
-    week, monday = _served(tmp_path, text)
-    assert (week["timezone"], brief(monday)) == ("Europe/Berlin", "mo 09:00-18:00")
-    assert run_here("check", tmp_path).returncode == 0
-
-
 def _proposed(folder: Path, content: str) -> str:
     (folder / "stores.csv").write_text(content, "utf-8")
     return run_here("mapping", folder).stdout
