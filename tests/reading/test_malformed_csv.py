@@ -87,9 +87,9 @@ def test_lines_within_a_quote_are_read_as_if_each_was_parsed_to_the_end(
 
 
 def test_records_are_read_in_full_batches_however_many_are_malformed_and_an_open_quote_costs_one() -> None:
-    text = HEADER + ("s1,c1,a,b,c\n" + BAD[0] + "\n") * 3_000
+    text = HEADER + ("s1,c1,a,b,c\n" + BAD[0] + "\n") * 2_000
     sizes = [len(batch.numbers) + len(batch.unreadable) for batch in open_csv(text.encode()).batches(["city"])]
-    assert sizes == [BATCH_SIZE, 4 * BATCH_SIZE, 6_000 - 5 * BATCH_SIZE]
+    assert sizes == [BATCH_SIZE] * 3 + [4_000 - 3 * BATCH_SIZE]
     good, lines, bad = ids(HEADER + "s1,c1,a,b,c\n" + 's2,c1,"Joe,b,c\n' + "s3,c1,a,b,c\n" * 3_000)
     assert (len(good), lines[:2], lines[-1], bad) == (3_001, [2, 4], 3_003, [3])
 

@@ -29,8 +29,6 @@ from service.reading.text import count_line_breaks
 from service.spool import FileBytes, open_bytes
 from service.texts import counted
 
-# Rows after the first ones: to check a column of fewer costs a tenth more, and more take too much memory.
-_LARGE_BATCH: Final = 4 * BATCH_SIZE
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 LINE_END: Final = re.compile(rb"\r\n?|\n")
 _MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
@@ -237,10 +235,9 @@ class CsvFile(TableFile):
             raise FileError(f"each {IN_QUOTES}", self.line)
 
     def _rows(self, first: int) -> Iterator[Rows]:
-        stream, complete, read, size = self._text.rows(self.delimiter), 0, Rows([], ()), first
-        while (some := stream.read(size)).rows:
+        stream, complete, read = self._text.rows(self.delimiter), 0, Rows([], ())
+        while (some := stream.read(BATCH_SIZE if read.rows else first)).rows:
             yield (read := some)
-            size = BATCH_SIZE if size < BATCH_SIZE else _LARGE_BATCH
             if stream.unclosed:
                 complete = max(compress(read.lines, map(self._header.accepts, read.rows)), default=complete)
         if stream.unclosed > complete:
