@@ -303,7 +303,7 @@ def test_nothing_found_says_what_to_do(go: Go) -> None:
 
 def test_near_me_sorts_by_distance(go: Go) -> None:
     place = {"latitude": 43.5, "longitude": -79.4}
-    visit = go("/explorer", geolocation=place, permissions=["geolocation"])
+    visit = go("/explorer?sort_by=updated_at&sort_order=desc", geolocation=place, permissions=["geolocation"])
     visit.wait("122 stores found")
     visit.page.locator("summary[data-menu=near]").click()
     visit.click("button", "Use my position")

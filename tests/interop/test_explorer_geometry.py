@@ -157,6 +157,27 @@ def test_a_phone_has_room_for_the_list(look: Look) -> None:
     assert visit.page.locator("#pager").is_hidden()  # there is no second page
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_each_menu_opens_inside_the_window(look: Look, size: str) -> None:
+    visit = look("/explorer", SIZES[size])
+    visit.wait("122 stores found")
+    menus = visit.page.locator("details.menu:visible")
+    assert menus.count() >= 6
+    for menu in menus.all():
+        menu.locator("summary").first.click()
+        panel = box(menu.locator(".panel"))
+        assert panel["width"] > 200
+        assert is_within(panel, {"x": 0, "y": 0, "right": SIZES[size]["width"], "bottom": SIZES[size]["height"]})
+        visit.page.keyboard.press("Escape")
+
+
+def test_a_phone_that_is_turned_has_the_map_beside_the_list(look: Look) -> None:
+    visit = look("/explorer", PHONE)
+    visit.wait("122 stores found")
+    visit.page.set_viewport_size({"width": PHONE["height"] + 100, "height": PHONE["width"]})
+    visit.page.locator(".cluster").first.wait_for()
+
+
 @pytest.mark.parametrize("size", ["desktop", "wide"])
 def test_the_card_never_hides_the_pin(look: Look, size: str) -> None:
     visit = look("/explorer?q=shop", SIZES[size])

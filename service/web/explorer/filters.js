@@ -39,7 +39,7 @@ export class Filters {
     this.openNow = element("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.#toggleOpen() }, TEXT.openNow);
     this.values = element("div", { class: "stack" });
     this.ranges = element("div", { class: "stack" });
-    const panel = element("div", { class: "panel stack wide" }, this.values, this.ranges);
+    const panel = element("div", { class: "panel stack broad" }, this.values, this.ranges);
     const attributes = { class: "menu", id: "more", ontoggle: () => this.#openMore() };
     this.more = /** @type {HTMLDetailsElement} */ (element("details", attributes, element("summary", {}, TEXT.more), panel));
     parts.menus.append(this.#nearMenu(), ...MENUS.map((name) => this.#menu(name, "menu")), this.openNow, this.more);

@@ -222,7 +222,12 @@ function showTab(tab, write = true) {
   document.body.classList.toggle("on-map", tab === "map");
   for (const name of ["list", "map"]) byId(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
   if (write) state.show({ tab: tab === "map" ? "map" : "" });
-  if (tab === "map" && place.map === null && total) place.show(state.selection, total);
+  showMap();
+}
+
+/** Load the map if it is in sight now: of a phone's tab, or because a phone was turned. */
+function showMap() {
+  if (place.map === null && total && place.isShown) place.show(state.selection, total);
 }
 
 function listenToService() {
@@ -234,6 +239,7 @@ function listenToService() {
     list.showSkeleton();
   });
   addEventListener("online", refresh);
+  addEventListener("resize", showMap);
 }
 
 function listenToPerson() {

@@ -57,7 +57,7 @@ export class State extends EventTarget {
     }
     if (!query.get("near")) query.delete("radius");
     if (!query.get("near") && query.get("sort_by") === "distance") query.delete("sort_by");
-    if (values.near && query.get("sort_by") === DEFAULT_ORDER) query.delete("sort_by"); // the nearest first
+    if (values.near) query.delete("sort_by"); // the nearest first
     if (!query.get("sort_by")) query.delete("sort_order");
     ordered(query);
     if (query.toString() === this.query.toString()) return;
