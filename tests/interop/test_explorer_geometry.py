@@ -6,9 +6,10 @@ from itertools import combinations
 from json import dumps
 from math import hypot
 from typing import Any, Final, Protocol
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, ViewportSize
+from playwright.sync_api import Locator, Request, ViewportSize, expect
 
 from service.model.hours import DAYS
 from tests.directory import company, store
@@ -402,3 +403,76 @@ def test_opening_hours_are_shown_and_filtered(visits: Any, served: Served) -> No
     visit.open("/explorer?open_at=2026-01-01T00:00:00Z").wait("1 store found")
     now.wait_for()
     assert now.get_attribute("aria-pressed") == "false"
+
+
+def areas(visit: Visit) -> list[list[float]]:
+    """Return what the map has shown, as west, south, east, north, as it goes on."""
+    shown = list[list[float]]()
+
+    def note(request: Request) -> None:
+        values = parse_qs(urlsplit(request.url).query)
+        if "/clusters?" in request.url:
+            shown.append([float(each) for each in values["bbox"][0].split(",")])
+
+    visit.page.on("request", note)
+    return shown
+
+
+def test_a_search_closes_the_store_that_it_does_not_find_and_the_map_shows_what_it_finds(look: Look) -> None:
+    visit = look("/explorer?q=shop")
+    shown = areas(visit)
+    visit.wait("60 stores found")
+    visit.page.get_by_role("link", name="Shop 090").click()
+    visit.page.locator(".pin").wait_for()
+    visit.page.get_by_role("combobox", name="Search stores").fill("suva")
+    visit.wait("1 store found")
+    visit.page.locator("#card").wait_for(state="hidden")
+    eventually(lambda: shown[-1][0] < 179.5 < shown[-1][2] and shown[-1][1] < -17 < shown[-1][3])
+    assert visit.query == "sort_by=name&q=suva"
+    visit.page.go_back()
+    visit.page.locator("#card h2", has_text="Shop 090").wait_for()
+    visit.wait("60 stores found")
+
+
+def test_the_distance_of_the_open_store_is_that_of_the_list(look: Look) -> None:
+    visit = look("/explorer?q=shop&limit=10&near=43.6,-79.4#store=s090")  # on another page
+    away = visit.page.locator("#card .away")
+    expect(away).to_have_text("11.1 km")
+    visit.click("button", "Stores nearby")
+    expect(away).to_have_text("0 km")
+    assert visit.page.locator("td.distance").first.inner_text() == "0 km"
+    visit.page.go_back()
+    expect(away).to_have_text("11.1 km")
+    visit.click("button", "Remove Near 43.6,-79.4")
+    expect(away).to_have_text("")
+
+
+def test_the_map_offers_to_search_what_it_shows_until_the_open_store_is_closed(look: Look) -> None:
+    visit = look("/explorer?limit=122")
+    shown = areas(visit)
+    visit.wait("122 stores found")
+    visit.page.locator(".cluster").first.wait_for()
+    search = visit.page.locator("#area")
+    visit.click("button", "Zoom out")
+    search.click()
+    visit.click("button", "Remove In this map area")
+    visit.page.go_back()
+    visit.page.get_by_role("button", name="Remove In this map area").wait_for()
+    search.wait_for(state="hidden")
+    visit.page.wait_for_load_state("networkidle")
+    area = shown[-1]
+    for close in (lambda: visit.click("button", "Close"), visit.page.go_back):
+        visit.page.get_by_role("link", name="Shop 090").click()
+        search.wait_for()
+        close()
+        search.wait_for(state="hidden")
+        eventually(lambda: shown[-1] == pytest.approx(area, abs=0.01))
+    visit.page.get_by_role("link", name="Shop 090").click()
+    search.wait_for()
+    visit.page.locator("#order").select_option("name desc")
+    visit.page.locator("th[aria-sort=descending]").wait_for()
+    assert search.is_visible()
+    visit.page.get_by_role("combobox", name="Search stores").fill("shop")
+    visit.wait("60 stores found")
+    search.wait_for(state="hidden")
+    eventually(lambda: shown[-1] == pytest.approx(area, abs=0.01))

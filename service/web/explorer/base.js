@@ -28,6 +28,32 @@ export async function loadLeaflet() {
 }
 
 /**
+ * Return a map with nothing on it but its controls.
+ * @param {any} L
+ * @param {HTMLElement} root
+ * @param {import("./language.js").Language} language
+ * @param {boolean} isCalm whether nothing moves by itself
+ * @param {Record<string, any>} options
+ */
+export function emptyMap(L, root, { TEXT, isMiles }, isCalm, options) {
+  const map = L.map(root, {
+    preferCanvas: true,
+    zoomControl: false, // its titles are not in the visitor's language
+    minZoom: 0,
+    maxBoundsViscosity: 1,
+    zoomAnimation: !isCalm,
+    fadeAnimation: !isCalm,
+    markerZoomAnimation: !isCalm,
+    ...options,
+  });
+  map.attributionControl.setPrefix(false);
+  map.setView([25, 0], 2, { animate: false });
+  L.control.zoom({ zoomInTitle: TEXT.zoomIn, zoomOutTitle: TEXT.zoomOut }).addTo(map);
+  L.control.scale({ position: "bottomleft", metric: !isMiles(), imperial: isMiles() }).addTo(map);
+  return map;
+}
+
+/**
  * Return the points of an encoded polyline, longitude first, as latitude and longitude.
  * @param {string} text
  * @param {number} steps steps of a degree

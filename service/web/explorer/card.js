@@ -36,6 +36,7 @@ export class Card {
     /** The store that is shown. @type {Record<string, any>} */
     this.store = {};
     this.own = element("div");
+    this.away = element("span", { class: "away" });
     this.status = element("span");
     this.week = element("div");
     this.site = element("span");
@@ -65,10 +66,9 @@ export class Card {
   /**
    * Open the card of a store.
    * @param {string} id
-   * @param {number | null} distance from the point of the list, in metres
    * @returns {Promise<Record<string, any> | null>} the store; null if there is none
    */
-  async open(id, distance = null) {
+  async open(id) {
     this.abort.abort();
     this.abort = new AbortController();
     this.id = id;
@@ -76,7 +76,7 @@ export class Card {
     this.#draw(element("p", { class: "hint" }, TEXT.loading));
     try {
       const { body: store } = await this.api.get(`stores/${encodeURIComponent(id)}`, {}, this.abort.signal);
-      this.#drawStore(store, distance);
+      this.#drawStore(store);
       this.#addCompany(store);
       return store;
     } catch (error) {
@@ -105,8 +105,13 @@ export class Card {
     this.lower(low);
   }
 
-  /** @param {Record<string, any>} store @param {number | null} distance */
-  #drawStore(store, distance) {
+  /** @param {number | null | undefined} distance from the point of the list, in metres, if it has one */
+  setDistance(distance) {
+    this.away.textContent = typeof distance === "number" ? formatDistance(distance) : "";
+  }
+
+  /** @param {Record<string, any>} store */
+  #drawStore(store) {
     const title = element("h2", { tabindex: "-1" }, store.name || store.address_1 || store.store_id);
     this.company = element("p", { class: "company" });
     this.store = store;
@@ -115,10 +120,9 @@ export class Card {
     this.week.replaceChildren();
     this.#fillOwn();
     this.#addHours();
-    const away = distance === null ? null : element("span", { class: "away" }, formatDistance(distance));
     this.#draw(
       title,
-      element("div", { class: "status" }, this.status, away),
+      element("div", { class: "status" }, this.status, this.away),
       this.company,
       this.week,
       element("address", {}, ...addressLines(store).flatMap((line, index) => (index ? [element("br"), line] : [line]))),

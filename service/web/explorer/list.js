@@ -132,10 +132,15 @@ export class List {
     return [.../** @type {NodeListOf<HTMLElement>} */ (this.parts.table.querySelectorAll("tbody tr[data-id]"))];
   }
 
+  /** @param {string | undefined} id @returns {Store | undefined} that of a row */
+  rowOf(id) {
+    return this.page?.data.find((each) => each.store_id === id);
+  }
+
   /** @param {Event} event @returns {Store | null} that of the row where it is */
   #storeOf({ target }) {
     const row = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (target).closest("tbody tr"));
-    return this.page?.data.find((each) => each.store_id === row?.dataset.id) ?? null;
+    return this.rowOf(row?.dataset.id) ?? null;
   }
 
   /** @param {MouseEvent} event open a store, unless a text is being selected or a link is to be opened elsewhere */

@@ -13,12 +13,14 @@ const OF_THE_LIST = ["near", "radius", "bbox", "sort_by", "sort_order", "fields"
 
 const ALL_ROUND = 360;
 const LEFTS = [-180, 0];
+const SAME_VIEW = 4; // pixels
 /** A map that begins at 0° shows stores in less than this share of the other's width. */
 const MUCH_NARROWER = 0.75;
 
 /**
  * @typedef {[number, number]} Point latitude and longitude
  * @typedef {[number, number, number, number]} Box west, south, east, north
+ * @typedef {{west: number, corner: any, zoom: number}} View where the world and the map begin, and how close it is
  */
 
 export class Locations {
@@ -110,6 +112,17 @@ export class Frame {
   /** @param {number} edge the highest latitude @returns {[[number, number], [number, number]]} */
   bounds(edge) {
     return [[-edge, this.west], [edge, this.west + ALL_ROUND]];
+  }
+
+  /** @param {any} map @returns {View} what it shows, by the corner that stays when its size changes */
+  view(map) {
+    return { west: this.west, corner: map.containerPointToLatLng([0, 0]), zoom: map.getZoom() };
+  }
+
+  /** @param {any} map @param {View} view @returns {boolean} whether the map shows it */
+  shows(map, { west, corner, zoom }) {
+    const { x, y } = map.latLngToContainerPoint(corner);
+    return west === this.west && zoom === map.getZoom() && Math.hypot(x, y) < SAME_VIEW;
   }
 
   /** @param {number} longitude @returns {number} where the map has it */

@@ -1,8 +1,8 @@
 // The map: where it looks, and what is drawn on it.
 
 import { ApiError } from "./api.js";
-import { BaseMap, addTiles } from "./base.js";
-import { colour, element } from "./dom.js";
+import { BaseMap, addTiles, emptyMap } from "./base.js";
+import { colour } from "./dom.js";
 import { Frame, Locations } from "./locations.js";
 import { Marks } from "./marks.js";
 
@@ -31,34 +31,25 @@ export class StoreMap {
    * @param {MapActions} actions
    */
   constructor(L, root, api, language, tiles, actions) {
-    const { TEXT, isMiles } = language;
     this.L = L;
     this.language = language;
     this.locations = new Locations(api);
     this.actions = actions;
     this.abort = new AbortController();
     this.frame = new Frame();
-    this.ownArea = "";
     this.picking = false;
-    /** Who moves the map: `fit` to a result, `fly` to a store; empty for a person. */
-    this.mover = "";
+    /** Whether the map is moved to a result, which is loaded then; whether it was to the open store. */
+    this.isFitting = false;
+    this.isFlown = false;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.map = L.map(root, {
-      preferCanvas: true,
-      zoomControl: false, // its titles are not in the visitor's language
-      minZoom: 0,
+    this.map = emptyMap(L, root, language, this.calm, {
       maxZoom: HIGHEST_ZOOM,
       maxBounds: this.frame.bounds(EDGE),
-      maxBoundsViscosity: 1,
       zoomSnap: tiles.url ? 1 : 0.25, // lines are sharp at any zoom, tiles are not
-      zoomAnimation: !this.calm,
-      fadeAnimation: !this.calm,
-      markerZoomAnimation: !this.calm,
     });
-    this.map.attributionControl.setPrefix(false);
-    this.map.setView([25, 0], 2, { animate: false });
-    L.control.zoom({ zoomInTitle: TEXT.zoomIn, zoomOutTitle: TEXT.zoomOut }).addTo(this.map);
-    L.control.scale({ position: "bottomleft", metric: !isMiles(), imperial: isMiles() }).addTo(this.map);
+    /** What the map shows of the list; the last area that was searched here. */
+    this.home = this.frame.view(this.map);
+    this.own = { area: "", view: this.home };
     if (tiles.url) addTiles(L, this.map, tiles);
     else this.base = new BaseMap(L, this.map, language, actions.say);
     this.marks = new Marks(L, this.map, language, {
@@ -68,8 +59,6 @@ export class StoreMap {
       isPicking: () => this.picking,
     });
     this.view = L.layerGroup().addTo(this.map);
-    this.chosen = L.layerGroup().addTo(this.map);
-    this.pointed = L.layerGroup().addTo(this.map);
     this.map.on("moveend", () => this.#moved());
     this.map.on("click", (/** @type {any} */ event) => this.#clicked(event.latlng));
     this.observer = new ResizeObserver(() => this.#resized());
@@ -90,42 +79,51 @@ export class StoreMap {
     this.abort = new AbortController();
     const { signal } = this.abort;
     await this.#guarded(async () => {
-      const isOwn = query.get("bbox") !== null && query.get("bbox") === this.ownArea;
-      if (fit && !isOwn && total) await this.#fit(signal);
+      if (fit && total) {
+        await this.#fit(signal);
+        this.home = this.frame.view(this.map);
+        this.isFlown = false;
+      }
+      this.actions.onMove();
       this.#drawView();
       await this.#load(signal);
     });
   }
 
+  /** @returns {boolean} whether the map shows what the list is of */
+  get isHome() {
+    return this.frame.shows(this.map, this.home);
+  }
+
+  /** @param {Point | null} point put the pin there */
+  pin(point) {
+    this.marks.pin(point && this.frame.placed(point));
+  }
+
   /**
-   * Put a pin on the open store, in sight.
+   * Put the pin on the open store, in sight; without one, go back to what the list is of.
    * @param {Point | null} point
    * @param {{fly?: boolean, below?: number}} [options] whether the map goes to it; the height of what covers its lower edge
    */
   select(point, { fly = false, below = 0 } = {}) {
-    this.chosen.clearLayers();
-    if (point === null) return;
-    const place = this.frame.placed(point);
-    const icon = this.L.divIcon({ className: "pin", iconSize: [26, 26], iconAnchor: [13, 31], html: element("span") });
-    this.chosen.addLayer(this.L.marker(place, { icon, keyboard: false, interactive: false, zIndexOffset: 10_000 }));
+    this.pin(point);
     const { x: width, y: height } = this.map.getSize();
     if (width === 0) return;
+    if (point === null) return this.#return();
+    const place = this.frame.placed(point);
     const zoom = fly ? Math.max(this.map.getZoom(), TOWN_ZOOM) : this.map.getZoom();
     const at = this.map.latLngToContainerPoint(place);
     const isSeen = at.x > 40 && at.y > 50 && at.x < width - 40 && at.y < height - below - 40;
     if (isSeen && zoom === this.map.getZoom()) return;
     const middle = this.map.unproject(this.map.project(place, zoom).add([0, below / 2]), zoom);
-    this.mover = "fly";
+    this.isFlown = true;
     if (fly && !this.calm) this.map.flyTo(middle, zoom, { duration: 0.6 });
     else this.map.setView(middle, zoom, { animate: false });
   }
 
   /** @param {Point | null} point show what is pointed at in the list */
   point(point) {
-    this.pointed.clearLayers();
-    if (point === null) return;
-    const ring = { radius: 12, weight: 3, color: this.#colour("--closed"), fill: false, interactive: false };
-    this.pointed.addLayer(this.L.circleMarker(this.frame.placed(point), ring));
+    this.marks.point(point && this.frame.placed(point));
   }
 
   remove() {
@@ -148,13 +146,9 @@ export class StoreMap {
   /** @returns {string} what the map shows, as the value of `bbox` */
   area() {
     const box = this.map.getBounds();
-    this.ownArea = this.frame.box([box.getWest(), Math.max(box.getSouth(), -90), box.getEast(), Math.min(box.getNorth(), 90)], 4);
-    return this.ownArea;
-  }
-
-  /** @param {string} name @returns {string} */
-  #colour(name) {
-    return colour(name, this.map.getContainer());
+    const area = this.frame.box([box.getWest(), Math.max(box.getSouth(), -90), box.getEast(), Math.min(box.getNorth(), 90)], 4);
+    this.own = { area, view: this.frame.view(this.map) };
+    return area;
   }
 
   /** @param {() => Promise<unknown>} work */
@@ -167,19 +161,29 @@ export class StoreMap {
     }
   }
 
-  /** @param {() => void} work move the map to a result, which is loaded then @param {string} [mover] who moves it then */
-  #fitting(work, mover = "") {
-    this.mover = "fit";
+  /** @param {() => void} work move the map to a result, which is loaded then */
+  #fitting(work) {
+    this.isFitting = true;
     work();
-    this.mover = mover;
+    this.isFitting = false;
+  }
+
+  #return() {
+    if (this.isFlown) this.#look(this.home);
+    this.isFlown = false;
+  }
+
+  /** @param {import("./locations.js").View} view show it again */
+  #look({ west, corner, zoom }) {
+    const { map } = this;
+    this.#turn(west);
+    map.setView(map.unproject(map.project(corner, zoom).add(map.getSize().divideBy(2)), zoom), zoom, { animate: false });
   }
 
   #moved() {
     this.base?.choose();
-    const { mover } = this;
-    if (mover === "fit") return;
-    this.mover = "";
-    if (!mover) this.actions.onMove();
+    if (this.isFitting) return;
+    this.actions.onMove();
     this.abort.abort();
     this.abort = new AbortController();
     this.#guarded(() => this.#load(this.abort.signal));
@@ -187,7 +191,7 @@ export class StoreMap {
 
   #resized() {
     const before = this.map.getSize();
-    this.#fitting(() => this.map.invalidateSize({ animate: false, pan: false }), this.mover);
+    this.#fitting(() => this.map.invalidateSize({ animate: false, pan: false }));
     if (before.x === 0 && this.map.getSize().x > 0) this.show(this.locations.query, this.locations.total, true);
   }
 
@@ -213,6 +217,7 @@ export class StoreMap {
     const { L, map, frame, locations } = this;
     const { box, near, radius } = locations.area;
     if (box) {
+      if (locations.query.get("bbox") === this.own.area) return this.#fitting(() => this.#look(this.own.view));
       this.#turn(box[2] < box[0] ? 0 : -180);
       return this.#fitting(() => map.fitBounds(frame.corners(box), { animate: false }));
     }
@@ -275,11 +280,12 @@ export class StoreMap {
   /** Draw the point, circle and box of the query. */
   #drawView() {
     const { L, frame } = this;
+    const [mark, edge] = ["--mark", "--map-edge"].map((name) => colour(name, this.map.getContainer()));
     this.view.clearLayers();
-    const line = { color: this.#colour("--mark"), weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
+    const line = { color: mark, weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
     const { box, near, radius } = this.locations.area;
     if (near) {
-      const dot = { radius: 5, weight: 3, color: this.#colour("--mark"), fillColor: this.#colour("--map-edge"), fillOpacity: 1, interactive: false };
+      const dot = { radius: 5, weight: 3, color: mark, fillColor: edge, fillOpacity: 1, interactive: false };
       if (radius > 0) this.view.addLayer(L.circle(frame.placed(near), { ...line, radius }));
       this.view.addLayer(L.circleMarker(frame.placed(near), dot));
     }

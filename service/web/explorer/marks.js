@@ -56,10 +56,28 @@ export class Marks {
     this.language = language;
     this.actions = actions;
     this.layer = L.layerGroup().addTo(map);
+    this.chosen = L.layerGroup().addTo(map);
+    this.pointed = L.layerGroup().addTo(map);
     /** @type {any[]} */
     this.features = [];
     /** Where marks are, and how far they reach. @type {{place: any, radius: number}[]} */
     this.drawn = [];
+  }
+
+  /** @param {[number, number] | null} place put the pin of the open store there */
+  pin(place) {
+    this.chosen.clearLayers();
+    if (place === null) return;
+    const icon = this.L.divIcon({ className: "pin", iconSize: [26, 26], iconAnchor: [13, 31], html: element("span") });
+    this.chosen.addLayer(this.L.marker(place, { icon, keyboard: false, interactive: false, zIndexOffset: 10_000 }));
+  }
+
+  /** @param {[number, number] | null} place show what is pointed at in the list */
+  point(place) {
+    this.pointed.clearLayers();
+    if (place === null) return;
+    const ring = { radius: 12, weight: 3, color: colour("--closed", this.map.getContainer()), fill: false, interactive: false };
+    this.pointed.addLayer(this.L.circleMarker(place, ring));
   }
 
   /** @param {any[]} features clusters, or stores, as GeoJSON @param {(longitude: number) => number} inFrame */

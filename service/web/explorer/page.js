@@ -108,8 +108,8 @@ let takeAway;
 /** Whether the map goes to the store that is opened next. */
 let fly = true;
 
-/** Show what the address says. */
-async function refresh() {
+/** @param {boolean} [isNew] show what the address says; whether that is another search */
+async function refresh(isNew = false) {
   clearTimeout(again);
   const signal = results.begin();
   search.showState();
@@ -125,11 +125,11 @@ async function refresh() {
     filters.show(body.facets ?? {}, total);
     search.refresh();
     takeAway?.show(total);
-    await Promise.all([place.show(state.selection, total), addCounts(signal), addNames(body, signal), dataset.show(modified)]);
+    await Promise.all([place.show(state.selection, total), addCounts(signal), addNames(body, signal), dataset.show(modified), updateCard(signal, isNew)]);
   } catch (error) {
     if (signal.aborted) return;
     show(error);
-    if (error instanceof ApiError && error.kind === "offline") again = setTimeout(refresh, OFFLINE_MILLISECONDS);
+    if (error instanceof ApiError && error.kind === "offline") again = setTimeout(() => refresh(isNew), OFFLINE_MILLISECONDS);
   } finally {
     if (!signal.aborted) list.busy(false);
   }
@@ -191,20 +191,30 @@ async function showCard() {
   }
   if (needsKey && !storedKey()) return;
   if (state.view.get("tab") === "map") card.lower(true); // on a phone, the map stays in sight
-  const row = list.page?.data.find((each) => each.store_id === id);
+  card.setDistance(list.rowOf(id)?.distance);
   const how = { fly, below: 0 };
   fly = true;
   try {
-    const store = await card.open(id, row?.distance ?? null);
+    const store = await card.open(id);
     if (store && card.id === id) place.select(pointOf(store), { ...how, below: card.height });
   } catch (error) {
     show(error);
   }
 }
 
+/** @param {AbortSignal} signal @param {boolean} isNew fit the card to a result: another search closes that of a store that it does not find */
+async function updateCard(signal, isNew) {
+  const { id } = card;
+  if (!id) return;
+  const store = list.rowOf(id) ?? (await results.find(id, signal));
+  if (id !== card.id) return;
+  if (isNew && !store) state.show({ store: "" }, true);
+  else card.setDistance(store?.distance);
+}
+
 /** @param {unknown} error show why there are no rows; null if there are */
 function show(error) {
-  showProblem(error, state, refresh);
+  showProblem(error, state, () => refresh());
   filters.showInvalid(error instanceof ApiError && error.kind === "invalid" ? error.items : []);
 }
 
@@ -238,7 +248,7 @@ function listenToService() {
     byId("waiting").textContent = status === 429 ? TEXT.waiting(seconds) : TEXT.unavailable(seconds);
     list.showSkeleton();
   });
-  addEventListener("online", refresh);
+  addEventListener("online", () => refresh());
   addEventListener("resize", showMap);
 }
 
@@ -272,7 +282,7 @@ function start() {
 }
 
 watchMenus();
-state.addEventListener("query", refresh);
+state.addEventListener("query", () => refresh(true));
 state.addEventListener("view", showCard);
 state.addEventListener("key", start);
 listenToService();

@@ -62,16 +62,18 @@ export class Place {
     }
     for (const name of ["sort_by", "sort_order", "fields"]) selection.delete(name);
     const conditions = selection.toString();
-    byId("area").hidden = true;
     const fits = conditions !== this.fitted;
+    const before = this.fitted === "none yet" ? null : this.chosen;
     await this.map?.show(selection, total, fits);
     this.fitted = conditions;
-    if (fits && this.chosen) this.map?.select(...this.chosen);
+    if (!fits || !this.chosen) return;
+    if (this.chosen === before) this.map?.pin(before[0]); // the result is in sight, not the store that was open before
+    else this.map?.select(...this.chosen);
   }
 
   async #load() {
     const [{ StoreMap }, { loadLeaflet }] = await Promise.all([import("./map.js"), import("./base.js")]);
-    const actions = { ...this.actions, onMove: () => (byId("area").hidden = false), say: (/** @type {string} */ text) => note(text, SAID_MILLISECONDS) };
+    const actions = { ...this.actions, onMove: () => (byId("area").hidden = this.map?.isHome ?? true), say: (/** @type {string} */ text) => note(text, SAID_MILLISECONDS) };
     this.map = new StoreMap(await loadLeaflet(), byId("map"), this.api, LANGUAGE, this.tiles, actions);
   }
 

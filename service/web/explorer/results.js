@@ -105,6 +105,16 @@ export class Results {
     return true;
   }
 
+  /** @param {string} id @param {AbortSignal} signal @returns {Promise<Record<string, any> | undefined>} a store, if the result has it */
+  async find(id, signal) {
+    const query = new URLSearchParams(this.state.selection);
+    const ids = query.getAll("store_id");
+    if (ids.length && !ids.includes(id)) return undefined;
+    query.delete("fields");
+    query.set("store_id", id);
+    return (await this.api.get("stores", query, signal)).body.data[0];
+  }
+
   /** @returns {Promise<{stores: number, companies: number, hasAttributes: boolean}>} how much data is served */
   async whole() {
     const first = async (/** @type {string} */ path, /** @type {Record<string, string>} */ query) =>

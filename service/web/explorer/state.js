@@ -78,13 +78,13 @@ export class State extends EventTarget {
     this.set(Object.fromEntries([...names].filter((name) => !PRESENTATION.includes(name)).map((name) => [name, ""])));
   }
 
-  /** @param {Record<string, string>} values set what is in the fragment; empty values remove it */
-  show(values) {
+  /** @param {Record<string, string>} values set what is in the fragment; empty values remove it @param {boolean} [replace] */
+  show(values, replace = false) {
     const view = new URLSearchParams(this.view);
     for (const [name, value] of Object.entries(values)) value ? view.set(name, value) : view.delete(name);
     if (view.toString() === this.view.toString()) return;
     this.view = view;
-    this.#write(false);
+    this.#write(replace);
     this.#tell("view");
   }
 
