@@ -140,6 +140,32 @@ def test_filters_have_counts_and_become_chips(go: Go) -> None:
     assert visit.query == "sort_by=name"
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("city", "Bridgwater"), ("company_id", "Water Ltd"), ("province", "Water")]
+)
+def test_typing_in_a_menu_finds_every_value(visits: Any, served: Served, name: str, value: str) -> None:
+    towns = [
+        store(f"s{number}", name="Shop", address_1="1 Bridgwater Rd", city=f"Town {number // 2}",
+              company_id=f"c{number // 2}", province=f"P{number // 2}")
+        for number in range(300)
+    ]  # fmt: skip
+    place = {"latitude": "51.1", "longitude": "-3"}
+    rare = {"name": "Shop", "city": "Bridgwater", "company_id": "rare", "province": "Water", **place}
+    companies = [company("rare", name="Water Ltd"), *(company(f"c{number}") for number in range(150))]
+    stores = [*towns, store("r1", **rare), store("r2", **rare, is_open=False)]
+    visit: Visit = visits(served(stores, companies=companies).address).open("/explorer?q=sho&is_open=true")
+    visit.wait("301 stores found")
+    visit.page.locator(f"summary[data-menu={name}]").click()
+    note = visit.page.get_by_text("51 values are not listed")
+    note.wait_for()
+    visit.page.keyboard.type(value[:-2].lower())  # its field has the focus
+    visit.page.get_by_label(f"{value} 1").check()
+    visit.wait("1 store found")
+    assert not note.is_visible()
+    visit.page.get_by_label(f"{value} 1").wait_for()
+    assert visit.page.locator("details[open] .choice").count() == 1
+
+
 def test_suggestions_turn_words_into_filters(go: Go) -> None:
     visit = go("/explorer")
     visit.wait("122 stores found")

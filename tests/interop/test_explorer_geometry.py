@@ -476,3 +476,18 @@ def test_the_map_offers_to_search_what_it_shows_until_the_open_store_is_closed(l
     visit.wait("60 stores found")
     search.wait_for(state="hidden")
     eventually(lambda: shown[-1] == pytest.approx(area, abs=0.01))
+
+
+def test_a_time_is_that_of_the_visitors_clock_and_has_its_zone(visits: Any, served: Served) -> None:
+    times = dumps({"timezone": "America/New_York", "hours": [], "exception_hours": []})
+    mapping = '[stores.attributes]\nopening = { from = "times", kind = "hours" }'
+    stores = [store("s1", times=times), store("s2", times=times)]
+    visit: Visit = visits(served(stores, mapping=mapping).address, timezone_id="Europe/Berlin")
+    visit.open("/explorer").page.locator("#more > summary").click()
+    field = visit.page.get_by_label(re.compile(r"Open at \(your time, (GMT\+[12]|CES?T)\)"))
+    field.fill("2026-07-01T08:00")
+    visit.page.get_by_label("Open at (your time, GMT+2)").wait_for()
+    visit.page.get_by_role(
+        "button", name=re.compile(r"Remove Open at Jul\S* 1, 2026,? 8:00\sa\.?m\.? GMT\+2", re.IGNORECASE)
+    ).wait_for()
+    assert visit.query == "sort_by=name&open_at=2026-07-01T06:00:00Z"

@@ -2,7 +2,7 @@
 
 import { minuteOf } from "./api.js";
 import { element } from "./dom.js";
-import { TEXT, fieldLabel, formatDate, formatDistance, formatMoment, formatPrecise } from "./strings.js";
+import { TEXT, fieldLabel, formatDate, formatDistance, formatMoment, formatPrecise, formatZone } from "./strings.js";
 
 // Parameters that are no conditions, or have a place of their own.
 const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", "facets", "zoom", "radius"];
@@ -145,7 +145,14 @@ export function changedField(state) {
 /** @param {State} state @returns {HTMLElement} the field for stores that are open at a time of the visitor's clock */
 export function openAtField(state) {
   const asked = new Date(state.get("open_at"));
-  const local = Number.isNaN(asked.getTime()) ? "" : new Date(asked.getTime() - asked.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-  const onchange = (/** @type {any} */ event) => state.set({ open_at: event.target.value ? minuteOf(new Date(event.target.value)) : "" });
-  return field(TEXT.openAt, { type: "datetime-local", value: local, onchange });
+  const isSet = !Number.isNaN(asked.getTime());
+  const local = isSet ? new Date(asked.getTime() - asked.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
+  const onchange = (/** @type {any} */ event) => {
+    const { value } = event.target;
+    const time = value ? new Date(value) : new Date();
+    shown.children[0].textContent = TEXT.openAt(formatZone(time)); // of that day: it may be in the summer
+    state.set({ open_at: value ? minuteOf(time) : "" });
+  };
+  const shown = field(TEXT.openAt(formatZone(isSet ? asked : new Date())), { type: "datetime-local", value: local, onchange });
+  return shown;
 }

@@ -18,7 +18,7 @@ const MOST_SUGGESTIONS = 4;
  * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {import("./state.js").State} State
  * @typedef {{companyName: (id: string) => string, known: string[], onCount: (names: string[]) => void,
- *   onNear: () => void, onPick: () => void}} FilterActions
+ *   onFind: (name: string, words: string) => Promise<Facet["values"]>, onNear: () => void, onPick: () => void}} FilterActions
  */
 
 export class Filters {
@@ -136,7 +136,7 @@ export class Filters {
 
   /** @param {string} name @param {"menu" | "part"} kind @returns {HTMLElement} */
   #menu(name, kind) {
-    const menu = new ValueMenu(name, kind, this.state, (...of) => this.label(...of));
+    const menu = new ValueMenu(name, kind, this.state, (...of) => this.label(...of), this.actions.onFind);
     this.menus.set(name, menu);
     return menu.root;
   }

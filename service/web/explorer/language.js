@@ -60,7 +60,8 @@ export function languageOf(code, texts, locale = code, unit = null) {
     formatShort: numbers({ notation: "compact", maximumSignificantDigits: 2 }),
     formatDistance: (/** @type {number} */ length) => distances()[length < 20 * inUnit().metres ? 1 : 0](length / inUnit().metres),
     formatDay: dates({ dateStyle: "medium" }),
-    formatMoment: dates({ dateStyle: "medium", timeStyle: "short" }),
+    /** With the zone of the visitor's clock. */
+    formatMoment: dates({ year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" }),
     formatDate: (/** @type {string} */ date) => calendarDay(new Date(date)),
     formatWeekday: (/** @type {string} */ date) => weekday(new Date(date)),
     /** @type {(time: string) => string} that of a clock anywhere */

@@ -5,6 +5,7 @@ import { TEXT, fieldLabel, formatNumber } from "./strings.js";
 import { filtered, folded } from "./words.js";
 
 const FEW = 8;
+const TYPING_MILLISECONDS = 150;
 /** With more distinct values for each store, a menu of them finds nothing. */
 const TOO_VARIED = 0.8;
 
@@ -57,25 +58,31 @@ export class ValueMenu {
    * @param {"menu" | "part"} kind whether it is a menu of its own
    * @param {State} state
    * @param {(name: string, value: any) => string} labelOf
+   * @param {(name: string, words: string) => Promise<Facet["values"]>} find returns values that are not listed
    */
-  constructor(name, kind, state, labelOf) {
+  constructor(name, kind, state, labelOf, find) {
     const label = fieldLabel(name);
     this.name = name;
     this.state = state;
     this.labelOf = labelOf;
+    this.find = find;
     /** @type {Facet | undefined} */
     this.facet = undefined;
+    /** Values that were found for what is typed. @type {Facet["values"]} */
+    this.found = [];
+    this.isFinding = false;
+    this.timer = 0;
     this.title = element("span", {}, label);
     this.values = element("div", { class: "choices", role: "group", "aria-label": label });
     this.rest = element("p", { class: "hint" });
-    const find = TEXT.findIn(label);
+    const hint = TEXT.findIn(label);
     this.search = /** @type {HTMLInputElement} */ (
-      element("input", { type: "search", placeholder: find, "aria-label": find, hidden: true, oninput: () => this.#fill() })
+      element("input", { type: "search", placeholder: hint, "aria-label": hint, hidden: true, oninput: () => this.#look() })
     );
     this.root = /** @type {HTMLDetailsElement} */ (
       element(
         "details",
-        { class: kind, ontoggle: () => this.#fill() },
+        { class: kind, ontoggle: () => this.#opened() },
         element("summary", { "data-menu": name }, this.title),
         element("div", { class: kind === "menu" ? "panel" : "values" }, this.search, this.values, this.rest),
       )
@@ -85,7 +92,37 @@ export class ValueMenu {
   /** @param {Facet} facet show the counts of values */
   show(facet) {
     this.facet = facet;
+    this.#look();
+  }
+
+  /** Let a person type at once, unless that raises a keyboard on the screen. */
+  #opened() {
+    this.#look();
+    if (this.root.open && matchMedia("(hover: hover)").matches) this.search.focus();
+  }
+
+  /** Show the values in which is what is typed: those that are not listed come once typing pauses. */
+  #look() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const words = this.search.value.trim();
+    this.isFinding = words !== "" && this.root.open && this.#unlisted > 0;
+    if (!words) this.found = [];
     this.#fill();
+    if (!this.isFinding) return;
+    const timer = setTimeout(async () => {
+      const found = await this.find(this.name, words);
+      if (timer !== this.timer) return; // something else is typed
+      this.found = found;
+      this.isFinding = false;
+      this.#fill();
+    }, TYPING_MILLISECONDS);
+    this.timer = timer;
+  }
+
+  /** @returns {number} how many values the counts leave out */
+  get #unlisted() {
+    return this.facet ? this.facet.distinct - this.facet.values.filter(({ value }) => value !== null).length : 0;
   }
 
   /** @param {number} total show how many values are chosen, of so many stores */
@@ -118,9 +155,11 @@ export class ValueMenu {
     const { facet, values, search, rest } = this;
     if (facet === undefined || !this.root.open) return;
     const chosen = this.#chosen;
-    const missing = chosen.filter((each) => !facet.values.some(({ value }) => this.#isSame(String(value), each)));
-    const wanted = folded(search.value);
-    const rows = [...missing.map((value) => ({ value, count: 0 })), ...facet.values].filter(
+    const wanted = folded(search.value.trim());
+    const listed = new Set(facet.values.map(({ value }) => value));
+    const all = [...facet.values, ...this.found.filter(({ value }) => !listed.has(value))];
+    const missing = chosen.filter((each) => !all.some(({ value }) => this.#isSame(String(value), each)));
+    const rows = [...missing.map((value) => ({ value, count: 0 })), ...all].filter(
       ({ value }) => !wanted || folded(this.labelOf(this.name, value)).includes(wanted),
     );
     const focused = /** @type {HTMLInputElement | null} */ (values.querySelector("input:focus"))?.value;
@@ -128,9 +167,8 @@ export class ValueMenu {
     values.replaceChildren(
       ...rows.map(({ value, count }) => this.#choice(value, count, chosen.some((each) => this.#isSame(each, String(value))))),
     );
-    if (!rows.length) values.append(element("p", { class: "hint" }, TEXT.noValues));
-    const hidden = facet.distinct - facet.values.filter(({ value }) => value !== null).length;
-    rest.textContent = hidden > 0 ? TEXT.moreValues(hidden) : "";
+    if (!rows.length) values.append(element("p", { class: "hint" }, this.isFinding ? TEXT.loading : TEXT.noValues));
+    rest.textContent = this.#unlisted > 0 && !wanted ? TEXT.moreValues(this.#unlisted) : "";
     if (focused !== undefined) [...values.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
   }
 

@@ -47,6 +47,7 @@ const filters = new Filters({ menus: byId("menus"), chips: byId("chips") }, stat
   companyName,
   known: [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"],
   onCount: (names) => addCounts(results.abort.signal, names).catch((error) => results.abort.signal.aborted || show(error)),
+  onFind: (name, words) => results.valuesOf(name, words),
   onNear: () => locate(TEXT, note, (near) => goNear(near, TEXT.here)),
   onPick: () => {
     showTab("map");

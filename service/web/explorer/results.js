@@ -13,6 +13,7 @@ const COUNTED = ["country", "province", "city", "company_id", "is_open"];
 const MOST_NAMES = 200; // of companies, looked up for one page
 const MOST_CHARACTERS = 6000; // of the address of a request
 const MOST_FACETS = 5; // of a request
+const MOST_VALUES = 100; // of a facet
 
 /** @typedef {import("./menus.js").Facet} Facet */
 
@@ -69,15 +70,53 @@ export class Results {
     const unset = names.filter((name) => !set.includes(name));
     const groups = set.map((name) => [name]);
     while (unset.length) groups.push(unset.splice(0, MOST_FACETS));
-    const counted = groups.map(async (group) => {
-      const query = new URLSearchParams(this.state.selection);
-      for (const each of ["sort_by", "sort_order", "fields", ...group]) query.delete(each);
-      query.set("limit", "1");
-      query.set("fields", "store_id");
-      query.set("facets", group.join(","));
-      return (await this.api.get("stores", query, signal)).body.facets;
-    });
-    return Object.assign({}, ...(await Promise.all(counted)));
+    return Object.assign({}, ...(await Promise.all(groups.map((group) => this.#counted(group, {}, signal)))));
+  }
+
+  /**
+   * Count the values of filters as if these were not set.
+   * @param {string[]} names
+   * @param {Record<string, string[]>} conditions in place of those of the address
+   * @param {AbortSignal} signal
+   * @returns {Promise<Record<string, Facet>>}
+   */
+  async #counted(names, conditions, signal) {
+    const query = new URLSearchParams(this.state.selection);
+    for (const each of ["sort_by", "sort_order", ...names, ...Object.keys(conditions)]) query.delete(each);
+    for (const [name, values] of Object.entries(conditions)) for (const value of values) query.append(name, value);
+    query.set("limit", "1");
+    query.set("fields", "store_id");
+    query.set("facets", names.join(","));
+    return (await this.api.get("stores", query, signal)).body.facets;
+  }
+
+  /**
+   * Find values of a filter by their words, beyond those that are listed, and count them.
+   * @param {string} name
+   * @param {string} words
+   * @returns {Promise<Facet["values"]>} none if there is no answer
+   */
+  async valuesOf(name, words) {
+    const { signal } = this.abort;
+    try {
+      const [facets, named] = await Promise.all([this.#counted([name], { q: [words] }, signal), this.#named(name, words, signal)]);
+      const found = facets[name].values.map(({ value }) => value).filter((value) => value !== null);
+      const [values] = inParts([...new Set([...named, ...found])].slice(0, MOST_VALUES), MOST_CHARACTERS);
+      if (!values) return [];
+      const counted = await this.#counted([name], { [name]: values }, signal); // words may be in other fields, too
+      if (name === "company_id") await this.addNames({ data: [], facets: counted }, signal);
+      return counted[name].values;
+    } catch {
+      return []; // those that are listed are there all the same
+    }
+  }
+
+  /** @param {string} name @param {string} words @param {AbortSignal} signal @returns {Promise<string[]>} values that have their words as a name */
+  async #named(name, words, signal) {
+    if (name !== "city" && name !== "company_id") return [];
+    const [path, query] = name === "city" ? ["places", { limit: "50" }] : ["companies", { limit: "50", fields: name }];
+    const { body } = await this.api.get(path, { q: words, ...query }, signal);
+    return body.data.filter((/** @type {any} */ { kind = name }) => kind === name).map((/** @type {any} */ each) => each[name]);
   }
 
   /**

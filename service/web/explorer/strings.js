@@ -15,6 +15,10 @@ export const {
 export const formatBytes = (bytes) =>
   new Intl.NumberFormat(LOCALE, { style: "unit", unit: "megabyte", maximumFractionDigits: 1 }).format(bytes / 1e6);
 
+/** @type {(time: Date) => string} the zone of the visitor's clock */
+export const formatZone = (time) =>
+  new Intl.DateTimeFormat(LOCALE, { timeZoneName: "short" }).formatToParts(time).find(({ type }) => type === "timeZoneName")?.value ?? "";
+
 /** @type {(count: number, one: string, many: string) => string} */
 const counted = (count, one, many) => `${formatNumber(count)} ${count === 1 ? one : many}`;
 
@@ -109,7 +113,7 @@ export const TEXT = {
   is: (/** @type {string} */ label, /** @type {string} */ value) => `${label}: ${value}`,
   unknown: (/** @type {string} */ name) => `“${name}” is no filter, and has no effect`,
   more: "More filters",
-  openAt: "Open at",
+  openAt: (/** @type {string} */ zone) => `Open at (your time, ${zone})`,
   openAtTime: (/** @type {string} */ time) => `Open at ${time}`,
   from: "From",
   to: "Up to",
