@@ -32,6 +32,7 @@ test("counts have the plural of their language", () => {
   assert.deepEqual([0, 1, 2].map((count) => found("en", count)), ["0 stores found", "1 store found", "2 stores found"]);
   assert.deepEqual([0, 1, 2].map((count) => found("fr", count)), ["0 magasin trouvé", "1 magasin trouvé", "2 magasins trouvés"]);
   assert.equal(found("de", 1234), "1.234 Filialen gefunden");
+  assert.equal(plain(languageOf("de", texts.de).TEXT.nearestFirst(1234)), "1.234 Filialen, die nächsten zuerst");
 });
 
 test("distances are in the unit of the country, or in the one that is wanted", () => {

@@ -167,13 +167,13 @@ def test_typing_finds_places_and_words(show: Open) -> None:
     box.press("ArrowDown")
     box.press("Enter")
     visit.page.get_by_role("button", name="Stores near Ottawa").wait_for()
-    found(visit, "46 stores found")
+    found(visit, "46 stores, nearest first")
     assert "km" in visit.page.locator("li .away").first.inner_text()
     box.fill("shop 07")
     found(visit, "1 store found")
     box.fill("toronot")
     visit.page.get_by_role("button", name="Did you mean Toronto?").click()
-    found(visit, "22 stores found")
+    found(visit, "22 stores, nearest first")
     assert box.input_value() == "Toronto"
 
 

@@ -485,7 +485,7 @@ MENUS = (
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_in_open_menus(go: Go, scheme: Any) -> None:
     visit = go("/explorer?near=43.65,-79.38", color_scheme=scheme, reduced_motion="reduce")
-    visit.wait("122 stores found")
+    visit.wait("122 stores, nearest first")
     for menu in MENUS:
         visit.page.locator(menu).first.click()
         visit.page.locator("details[open] .panel :is(input, button, select, summary):visible").first.wait_for()

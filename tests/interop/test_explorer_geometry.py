@@ -116,7 +116,7 @@ def test_a_new_result_begins_at_its_top(look: Look, size: str) -> None:
 
 def test_rows_are_lines_of_which_sixteen_are_on_a_screen(look: Look) -> None:
     visit = look("/explorer?near=43.6,-79.4")
-    visit.wait("122 stores found")
+    visit.wait("122 stores, nearest first")
     visit.page.get_by_role("columnheader", name="Area (m²)").wait_for()
     heights = visit.page.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
     assert max(heights) <= 34
@@ -141,7 +141,12 @@ def test_countries_have_names_and_only_closed_stores_a_status(look: Look) -> Non
     visit = look("/explorer?q=shop")
     visit.wait("60 stores found")
     assert visit.page.locator("td.country").first.inner_text() == "Canada"
-    assert visit.page.locator("td.name .badge").all_inner_texts() == ["Closed"] * 25  # of the first 50
+    assert visit.page.locator("td.name .badge").all_inner_texts() == ["Closed permanently"] * 25  # of the first 50
+    visit.page.locator("tr:has(.badge) a").first.click()
+    visit.page.locator("#card .status .closed", has_text="Closed permanently").wait_for()
+    assert visit.page.locator("tr.selected a").evaluate(
+        "name => name.scrollWidth <= name.clientWidth"
+    )  # beside the card
     visit.page.locator("summary[data-menu=country]").wait_for(state="hidden")  # of one value
 
 
@@ -281,7 +286,7 @@ def test_across_the_antimeridian_all_stores_are_on_the_map(look: Look) -> None:
 
 def test_near_a_point_the_map_shows_the_ten_nearest(look: Look) -> None:
     with_names = look("/explorer?near=43.6,-79.4")
-    with_names.wait("122 stores found")
+    with_names.wait("122 stores, nearest first")
     area = with_names.page.locator(".leaflet-control-scale-line").first
     eventually(lambda: re.fullmatch(r"(\d+ m|[12] km)", area.inner_text()) is not None)  # they are within 2 km
 
@@ -438,6 +443,7 @@ def test_the_distance_of_the_open_store_is_that_of_the_list(look: Look) -> None:
     visit = look("/explorer?q=shop&limit=10&near=43.6,-79.4#store=s090")  # on another page
     away = visit.page.locator("#card .away")
     expect(away).to_have_text("11.1 km")
+    visit.wait("60 stores, nearest first")
     visit.click("button", "Stores nearby")
     expect(away).to_have_text("0 km")
     assert visit.page.locator("td.distance").first.inner_text() == "0 km"

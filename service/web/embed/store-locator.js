@@ -139,7 +139,8 @@ class Locator {
     parts.more.hidden = this.stores.length >= total || this.limit * (page + 1) > MOST_RECORDS;
     parts.empty.hidden = total > 0;
     parts.offers.replaceChildren();
-    this.#say(TEXT.found(total));
+    const isNearest = total > 1 && this.get("near") && !this.get("radius");
+    this.#say(isNearest ? TEXT.nearestFirst(total) : TEXT.found(total));
     this.#showQuery();
     if (total === 0) this.#offer();
     if (page > 1) /** @type {HTMLElement | null} */ (items[0]?.querySelector("button"))?.focus();

@@ -134,7 +134,7 @@ export const nameOf = (store) => store.name || store.address_1 || store.store_id
 /** @param {Store} store @param {Shown} shown @returns {ReturnType<typeof import("./hours.js").openingParts>} whether it is open, its week */
 function openingOf(store, { hours, openingParts, language }) {
   const value = hours && store.attributes?.[hours];
-  if (store.is_open === false) return { badge: badge(false, language.TEXT.closed), week: element("div") };
+  if (store.is_open === false) return { badge: badge(false, language.TEXT.closedForGood), week: element("div") };
   return value && openingParts ? openingParts(value, new Date(), language) : null;
 }
 

@@ -224,7 +224,7 @@ export class List {
     const parts = has && SEARCHED.includes(name) ? marked(text, this.words) : [text];
     if (!isLink) return element("td", attributes, ...parts);
     const shown = has ? parts : [store.name || store.address_1 || store.store_id];
-    const closed = store.is_open === false && !hasStatus ? badge(false, TEXT.closed) : null;
+    const closed = store.is_open === false && !hasStatus ? badge(false, TEXT.closedForGood) : null;
     const link = element("a", { href: this.actions.linkTo(store.store_id) }, ...shown);
     return element("td", attributes, element("span", { class: "line" }, link, closed));
   }

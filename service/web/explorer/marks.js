@@ -120,7 +120,7 @@ export class Marks {
       bubblingMouseEvents: this.actions.isPicking(),
     });
     const lines = [element("strong", {}, store.name || store.store_id), store.address_1 && element("div", {}, store.address_1)];
-    mark.bindTooltip(element("div", {}, ...lines, closed ? element("div", {}, this.language.TEXT.closed) : null), { direction: "top", offset: [0, -6] });
+    mark.bindTooltip(element("div", {}, ...lines, closed ? element("div", {}, this.language.TEXT.closedForGood) : null), { direction: "top", offset: [0, -6] });
     mark.on("click", () => this.actions.isPicking() || this.actions.onOpen(store.store_id));
     mark.on("mouseover", () => this.actions.onHover(store.store_id));
     mark.on("mouseout", () => this.actions.onHover(""));

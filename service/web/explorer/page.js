@@ -144,7 +144,8 @@ function showRows(body) {
   list.busy(false);
   list.select(card.id);
   showWhole();
-  say(byId("total"), TEXT.found(total));
+  const isNearest = total > 1 && body.sort_by === "distance" && body.sort_order === "asc" && !state.get("radius");
+  say(byId("total"), isNearest ? TEXT.nearestFirst(total) : TEXT.found(total));
   document.title = `${TEXT.stores(total)} · Store Directory`;
 }
 

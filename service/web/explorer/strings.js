@@ -196,7 +196,7 @@ export const LANGUAGE = { ...english, TEXT };
 /** @param {string} name @param {any} value @returns {string} a value of a record in words */
 export function formatValue(name, value) {
   if (value === null || value === undefined || value === "") return TEXT.none;
-  if (name === "is_open") return value ? TEXT.open : TEXT.closed;
+  if (name === "is_open") return value ? TEXT.open : TEXT.closedForGood;
   if (name === "distance") return formatDistance(value);
   if (name === "country") return countryName(value);
   const isDate = ["created_at", "updated_at"].includes(name) && !Number.isNaN(Date.parse(value));
