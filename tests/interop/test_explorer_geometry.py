@@ -334,6 +334,15 @@ def test_stores_that_changed_since_a_day_are_found(look: Look) -> None:
     assert visit.query == "sort_by=name&updated_at=2024-05-31%2F.."
 
 
+@pytest.mark.parametrize("width", [1024, 1280])
+@pytest.mark.parametrize("fields", ["", "&fields=created_at,name,address_1,city,country,postal_code,updated_at"])
+def test_a_list_by_date_shows_the_dates_as_a_whole(look: Look, width: int, fields: str) -> None:
+    visit = look(f"/explorer?sort_by=updated_at{fields}", viewport={"width": width, "height": 800})
+    dates = visit.page.locator("td.updated_at")
+    assert dates.first.inner_text() == "May 31, 2024"
+    assert dates.first.evaluate("({scrollWidth, clientWidth}) => scrollWidth <= clientWidth")
+
+
 def test_a_parameter_that_is_none_has_a_suggestion(look: Look) -> None:
     visit = look("/explorer?citty=Suva")
     visit.wait("122 stores found")

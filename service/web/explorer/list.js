@@ -3,7 +3,7 @@
 import { PREFIX, valueOf } from "./attributes.js";
 import { badge, element } from "./dom.js";
 import { drawColumns, drawOrder, drawPager } from "./pager.js";
-import { TEXT, fieldLabel, formatAttribute, formatValue } from "./strings.js";
+import { TEXT, fieldLabel, formatAttribute, formatDay, formatValue } from "./strings.js";
 import { marked, wordsOf } from "./words.js";
 
 const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country"];
@@ -13,6 +13,8 @@ const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "provinc
 const WIDTHS = { name: 2.6, address_1: 1.6, city: 1.2, distance: 1.25 };
 const NAME_OF_MANY = 2.1; // beside more columns than are usual
 const SKELETONS = 12;
+const INSTANTS = ["created_at", "updated_at"];
+const LONG_DATE = new Date(2000, 8, 30);
 
 /**
  * @typedef {Record<string, any>} Store
@@ -164,8 +166,9 @@ export class List {
     if (view.fields.length) return this.#known(view).filter(isWanted);
     const own = [...this.attributes.values()].filter(({ show }) => show === "list").map(({ name }) => name);
     const [first, ...others] = [...DEFAULT_COLUMNS, ...own];
+    const sorted = this.#known(view).filter((name) => name === this.page?.sort_by && ![first, ...others].includes(name));
     const hasValue = (/** @type {string} */ name) => this.page?.data.some((store) => (valueOf(store, name) ?? "") !== "");
-    return [first, ...(view.near ? ["distance"] : []), ...others.filter(hasValue)];
+    return [...new Set([first, ...(view.near ? ["distance"] : []), ...[...sorted, ...others].filter(hasValue)])];
   }
 
   /** @param {Page} page @param {string[]} columns */
@@ -180,10 +183,18 @@ export class List {
     this.parts.table.style.minWidth = columns.length > DEFAULT_COLUMNS.length + 2 ? `${columns.length * 120}px` : "";
     this.parts.table.replaceChildren(
       element("caption", { class: "hidden" }, TEXT.tableLabel),
-      element("colgroup", {}, ...widths.map((each) => element("col", { width: `${(100 * each) / whole}%` }))),
+      element("colgroup", {}, ...columns.map((name, at) => this.#column(name, (100 * widths[at]) / whole))),
       element("thead", {}, element("tr", {}, ...columns.map((name) => this.#heading(name, page)))),
       element("tbody", {}, ...page.data.map((store) => this.#row(store, columns))),
     );
+  }
+
+  /** @param {string} name @param {number} share of the width, in percent; a date is shown as a whole */
+  #column(name, share) {
+    const column = element("col", { width: `${share}%` });
+    const isDate = INSTANTS.includes(name) || this.attributes.get(name)?.kind === "date";
+    if (isDate) column.style.width = `calc(${formatDay(LONG_DATE).length}ch + 16px)`;
+    return column;
   }
 
   /** @param {string} name @param {Page} page */
