@@ -343,6 +343,17 @@ def test_a_list_by_date_shows_the_dates_as_a_whole(look: Look, width: int, field
     assert dates.first.evaluate("({scrollWidth, clientWidth}) => scrollWidth <= clientWidth")
 
 
+def test_stores_that_the_map_does_not_have_are_counted(visits: Any, served: Served) -> None:
+    stores = [store("s1", latitude="43.6", longitude="-79.4"), store("s2"), store("s3", city="Ottawa")]
+    visit: Visit = visits(served(stores).address).open("/explorer")
+    unplaced = visit.page.locator("#unplaced")
+    expect(unplaced).to_have_text("2 not on the map")
+    visit.page.get_by_role("combobox", name="Search stores").fill("s1")
+    expect(unplaced).to_have_text("")
+    visit.open("/explorer?city=ottawa")
+    expect(unplaced).to_have_text("1 not on the map")
+
+
 def test_a_parameter_that_is_none_has_a_suggestion(look: Look) -> None:
     visit = look("/explorer?citty=Suva")
     visit.wait("122 stores found")

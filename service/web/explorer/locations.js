@@ -31,6 +31,8 @@ export class Locations {
     this.query = new URLSearchParams();
     /** How many stores it has. */
     this.total = 0;
+    /** How many of the last that were all looked up have coordinates. */
+    this.placed = 0;
   }
 
   /** @returns {{box: Box | undefined, near: Point | undefined, radius: number}} what of the world the query asks for */
@@ -50,8 +52,11 @@ export class Locations {
 
   /** @param {AbortSignal} signal @returns {Promise<Point[]>} where all stores are, roughly if they are many */
   async all(signal) {
-    const points = async (/** @type {number} */ zoom) =>
-      (await this.clusters(WORLD, zoom, signal)).map(({ geometry }) => /** @type {Point} */ (geometry.coordinates.toReversed()));
+    const points = async (/** @type {number} */ zoom) => {
+      const features = await this.clusters(WORLD, zoom, signal);
+      this.placed = features.reduce((sum, { properties }) => sum + properties.count, 0);
+      return features.map(({ geometry }) => /** @type {Point} */ (geometry.coordinates.toReversed()));
+    };
     const coarse = this.total > MANY ? await points(3) : [];
     return coarse.length < FEW_CELLS ? points(6) : coarse;
   }

@@ -66,6 +66,9 @@ export class Place {
     const before = this.fitted === "none yet" ? null : this.chosen;
     await this.map?.show(selection, total, fits);
     this.fitted = conditions;
+    const isWhole = total > 0 && !selection.has("near") && !selection.has("bbox");
+    const missing = isWhole && this.map ? total - this.map.locations.placed : 0;
+    if (fits) say(byId("unplaced"), missing > 0 ? TEXT.unplaced(missing) : "");
     if (!fits || !this.chosen) return;
     if (this.chosen === before) this.map?.pin(before[0]); // the result is in sight, not the store that was open before
     else this.map?.select(...this.chosen);

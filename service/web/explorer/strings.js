@@ -132,6 +132,7 @@ export const TEXT = {
   mapTab: "Map",
   listTab: "List",
 
+  unplaced: (/** @type {number} */ count) => `${formatNumber(count)} not on the map`,
   noStreets: "This map has no streets. The operator can add them with --tiles.",
 
   website: "Website",
