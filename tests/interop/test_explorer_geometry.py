@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Request, ViewportSize, expect
+from playwright.sync_api import Locator, Request, Route, ViewportSize, expect
 
 from service.model.hours import DAYS
 from tests.directory import company, store
@@ -471,6 +471,29 @@ def test_the_distance_of_the_open_store_is_that_of_the_list(look: Look) -> None:
     expect(away).to_have_text("11.1 km")
     visit.click("button", "Remove Near 43.6,-79.4")
     expect(away).to_have_text("")
+
+
+def test_a_result_is_shown_whole_when_its_open_store_is_closed_meanwhile(look: Look) -> None:
+    visit = look("/explorer?city=Suva")
+    visit.wait("1 store found")
+    visit.page.locator(".leaflet-container").wait_for()
+    visit.page.wait_for_load_state("networkidle")
+    for _ in range(4):
+        visit.click("button", "Zoom out")
+    visit.page.locator("td.name a").first.click()  # the map goes to it
+    visit.page.locator(".pin").wait_for()
+    visit.page.wait_for_load_state("networkidle")
+    held = list[Route]()
+    visit.page.route("**/clusters?**", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    visit.page.locator("#chips [data-name=city]").click()
+    visit.wait("122 stores found")
+    eventually(lambda: len(held) > 0)
+    visit.click("button", "Close")
+    for each in held:
+        each.continue_()
+    visit.page.unroute("**/clusters?**")
+    visit.page.locator(".cluster").first.wait_for()
+    expect(visit.page.locator("#unplaced")).to_have_text("")
 
 
 def test_the_map_offers_to_search_what_it_shows_until_the_open_store_is_closed(look: Look) -> None:

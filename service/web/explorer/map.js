@@ -35,7 +35,8 @@ export class StoreMap {
     this.language = language;
     this.locations = new Locations(api);
     this.actions = actions;
-    this.abort = new AbortController();
+    this.searching = new AbortController(); // for where a result is, until there is another
+    this.loading = new AbortController(); // of what is in sight, until the map moves
     this.frame = new Frame();
     this.picking = false;
     /** Whether the map is moved to a result, which is loaded then; whether it was to the open store. */
@@ -75,9 +76,8 @@ export class StoreMap {
   async show(query, total, fit) {
     this.locations.query = query;
     this.locations.total = total;
-    this.abort.abort();
-    this.abort = new AbortController();
-    const { signal } = this.abort;
+    this.searching.abort();
+    const { signal } = (this.searching = new AbortController());
     await this.#guarded(async () => {
       if (fit && total) {
         await this.#fit(signal);
@@ -86,7 +86,7 @@ export class StoreMap {
       }
       this.actions.onMove();
       this.#drawView();
-      await this.#load(signal);
+      await this.#load();
     });
   }
 
@@ -128,7 +128,8 @@ export class StoreMap {
 
   remove() {
     this.observer.disconnect();
-    this.abort.abort();
+    this.searching.abort();
+    this.loading.abort();
     this.map.remove();
   }
 
@@ -184,9 +185,7 @@ export class StoreMap {
     this.base?.choose();
     if (this.isFitting) return;
     this.actions.onMove();
-    this.abort.abort();
-    this.abort = new AbortController();
-    this.#guarded(() => this.#load(this.abort.signal));
+    this.#guarded(() => this.#load());
   }
 
   #resized() {
@@ -240,8 +239,9 @@ export class StoreMap {
     this.base?.redraw(west);
   }
 
-  /** @param {AbortSignal} signal */
-  async #load(signal) {
+  async #load() {
+    this.loading.abort();
+    const { signal } = (this.loading = new AbortController());
     if (this.map.getSize().x === 0) return;
     this.#addTowns(signal);
     const { locations } = this;

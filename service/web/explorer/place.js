@@ -65,6 +65,7 @@ export class Place {
     const fits = conditions !== this.fitted;
     const before = this.fitted === "none yet" ? null : this.chosen;
     await this.map?.show(selection, total, fits);
+    if (this.map?.locations.query !== selection) return; // there is a newer result
     this.fitted = conditions;
     const isWhole = total > 0 && !selection.has("near") && !selection.has("bbox");
     const missing = isWhole && this.map ? total - this.map.locations.placed : 0;
