@@ -129,7 +129,8 @@ def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
     """
     store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
     with file.open("rb") as content, failures(to.scheme), ThreadPoolExecutor(1) as thread:
-        beginning = content.read(part + 1)
+        # The thread exists before the upload: an executor interrupted while it starts one does not wait for it.
+        beginning = thread.submit(content.read, part + 1).result()
         whole = beginning if len(beginning) <= part else _parts(beginning, content, stopped)
         put = partial(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
         try:

@@ -4,7 +4,7 @@ import asyncio
 import re
 import signal
 from pathlib import Path
-from threading import Event, main_thread
+from threading import Event, Thread, main_thread
 
 import pytest
 from aiohttp import web
@@ -76,6 +76,14 @@ def test_an_interrupted_upload_leaves_the_old_object_and_no_part(
     server.objects["a/file"] = b"old"
     arrived, stopped = Event(), Event()
     monkeypatch.setattr(object_store, "Event", lambda: stopped)
+    start = Thread.start
+
+    def start_slowly(thread: Thread) -> None:
+        """Leave the signal time to arrive while the main thread still starts the other."""
+        start(thread)
+        arrived.wait(0.2)
+
+    monkeypatch.setattr(Thread, "start", start_slowly)
 
     async def interrupting(request: web.Request) -> web.Response:
         await request.read()
