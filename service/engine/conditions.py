@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, SortedStrings, expand
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import LOOKED_UP, spend
 from service.engine.columns.selection import Bitmap, pack
 from service.engine.geography.areas import Area, box_area, circle_area
 from service.engine.table import Table
@@ -59,7 +59,7 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         """Return the bitmap of the matching rows."""
         if self.is_common:
             return self.common(self.table.order_by)
-        spend(len(self.table))
+        spend(len(self.table) // LOOKED_UP)
         return pack(self._accepts(self.column.codes))
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, expand
 from service.engine.columns.ranking import ListTexts
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import LOOKED_UP, spend
 from service.engine.columns.selection import RowBitmap, UnsortedRows, bit_positions
 from service.engine.row_json import decode_rows
 from service.engine.select import matching, select
@@ -77,7 +77,7 @@ class Matches:
     def _others(self) -> _Numbers:
         """The rows that do not match, ascending."""
         length, matches = len(self._table), matching(self._table, self._criteria)
-        spend(length)
+        spend(length // LOOKED_UP)
         if isinstance(matches, RowBitmap):
             others = bit_positions(~matches.bitmap)
             return others[: others.searchsorted(length)]
@@ -88,7 +88,7 @@ class Matches:
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
     """Return how often each value of a field occurs in some rows, by code."""
-    spend(len(rows))
+    spend(len(rows) // LOOKED_UP)
     return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
 
 

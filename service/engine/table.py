@@ -10,7 +10,7 @@ import msgspec
 from service.engine.columns.bounded_cache import BoundedCache
 from service.engine.columns.column import Column, Rows, SortedStrings, StringArray
 from service.engine.columns.ranking import ListTexts
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import COMPARED, LOOKED_UP, spend
 from service.engine.columns.selection import Bitmap, RowBitmap, RowList, Selection, least_dense, pack
 from service.engine.geography.locations import Locations
 from service.engine.geography.z_order import Z_ORDER
@@ -171,7 +171,7 @@ class Table:
         """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
         bitmap = self._bitmaps.get((field, code, order))
         if bitmap is None:
-            spend(len(self))
+            spend(len(self) // (COMPARED if order == self.order_by else LOOKED_UP))
             mask = self.columns[field].codes == code
             bitmap = pack(mask if order == self.order_by else mask.take(self.order(order)[0]))
             self._bitmaps.put((field, code, order), bitmap, bitmap.nbytes)

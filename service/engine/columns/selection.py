@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import LOOKED_UP, spend
 
 Bitmap = NDArray[np.uint64]
 _WORD_SHIFT: Final = 6
@@ -258,7 +258,7 @@ class ScannedRows(Selection):
         """Return how many of the rows have a value."""
         if self._valued is None:
             nulls = self._order[self._valued_count :]
-            spend(len(nulls))
+            spend(len(nulls) // LOOKED_UP)
             self._valued = self.total - int(np.count_nonzero(is_set(self._bitmap, nulls)))
         return self._valued
 
@@ -271,7 +271,7 @@ class ScannedRows(Selection):
     def whole(self) -> RowBitmap:
         """Return the same rows as a bitmap of positions in the order; of a million rows it takes milliseconds."""
         if self._marked is None:
-            spend(len(self._order))
+            spend(len(self._order) // LOOKED_UP)
             mask = unpack(self._bitmap, len(self._order)).take(self._order)
             self._marked = RowBitmap(pack(mask), self._order, self._valued_count)
         return self._marked
@@ -307,7 +307,7 @@ class ScannedRows(Selection):
                     break
                 if (looked := looked + size) > most:
                     return None
-                spend(size)
+                spend(size // LOOKED_UP)
                 rows = part[start : start + size]
                 hits.append(rows[is_set(self._bitmap, rows)])
                 number -= len(hits[-1])

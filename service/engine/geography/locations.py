@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Column, Rows, StringArray, sort_rows
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import LOOKED_UP, spend
 from service.engine.geography.grid import (
     Floats,
     GridCells,
@@ -159,7 +159,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _bounds(self) -> Box:
         """The least box with all located rows."""
-        spend(self.count)
+        spend(self.count // LOOKED_UP)
         axes = ((self.longitudes, MAX_LONGITUDE), (self.latitudes, MAX_LATITUDE))
         west, south = (float(degrees.min(initial=most)) for degrees, most in axes)
         east, north = (float(degrees.max(initial=-most)) for degrees, most in axes)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.columns.column import Rows
-from service.engine.columns.row_budget import spend
+from service.engine.columns.row_budget import LOOKED_UP, spend
 from service.engine.geography.grid import Floats, sine_cosine
 from service.model.coordinates import MAX_ZOOM
 
@@ -154,7 +154,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def cell_counts(self) -> list[int]:
         """The number of cells that have rows, by zoom."""
-        spend(self.count)
+        spend(self.count // LOOKED_UP)
         counts: list[int] = np.bincount(self.zooms, minlength=MAX_ZOOM + 1)[: MAX_ZOOM + 1].cumsum().tolist()
         return counts
 
@@ -171,7 +171,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _large_cells(self) -> tuple[NDArray[np.intp], Zooms]:
         """Where the cells of `large_zoom` begin, and from which zoom on cells begin there."""
-        spend(self.count)
+        spend(self.count // LOOKED_UP)
         starts = (self.zooms <= self.large_zoom).nonzero()[0]
         return starts, self.zooms[starts]
 
