@@ -174,9 +174,10 @@ def _heads(given: bytes, *, step: int) -> list[object]:
         while (head := reader.read(received, ended=ended)) is not None:
             if isinstance(head, RejectedHead):
                 accept = head.accept if head.error.may_be_problem else []
-                return [*found, (type(head.error), head.target, accept)]
-            found.append((head.method, head.url, head.raw_headers))
-            read_request(head, bytearray(), None)
+                return [*found, (type(head.error), accept)]
+            found.append((reader.method or head.method, head.url, head.raw_headers))
+            read_request(head, bytearray(), None, reader.method)
+            reader.method = None
     return found
 
 

@@ -323,9 +323,9 @@ class Connection(asyncio.BufferedProtocol):
         if isinstance(head, RejectedHead):
             self._reject(head)
         elif head is not None:
-            request, self._body = read_request(head, self._received, self._remote)
+            request, self._body = read_request(head, self._received, self._remote, self._heads.method)
             self._repeated.remember(self._heads.last, request)
-            self._heads.last = b""
+            self._heads.last, self._heads.method = b"", None
             self._start(request)
         elif self.state is _IDLE and self._heads.parsed:
             self._enter(_HEAD)
@@ -353,9 +353,6 @@ class Connection(asyncio.BufferedProtocol):
         """Respond to a malformed request, and log nothing of its content."""
         app, remote = self._server.app, self._remote
         self._received.clear()
-        if head.target is not None:
-            self._send(self._encode(app.unknown_method(head.target, head.accept, remote)))
-            return
         if (suppressed := self._server.malformed.admit(self._server.loop.time())) is not None:
             more = f" ({suppressed:,} more since the last line)" if suppressed else ""
             meaning = type(head.error).meaning

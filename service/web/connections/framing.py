@@ -106,13 +106,13 @@ RequestBody: TypeAlias = SizedBody | ChunkedBody
 
 
 def read_request(
-    message: RawRequestMessage, received: bytearray, remote: str | None
+    message: RawRequestMessage, received: bytearray, remote: str | None, method: str | None = None
 ) -> tuple[Request, RequestBody | None]:
     """Return the request of a parsed head, and its body if more of it is to come.
 
-    Removes the received part of the body from `received`, which begins after the head.
+    The method is that of the head, unless given. Removes the received part of the body from `received`, which begins after the head.
     """
-    headers, version, url = message.headers, message.version, message.url
+    headers, version, url, method = message.headers, message.version, message.url, method or message.method
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
     body, error = None, None
     try:
@@ -127,8 +127,8 @@ def read_request(
         if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
             version = HttpVersion11
     request = Request(
-        line=_line(message),
-        method=message.method,
+        line=_line(method, message),
+        method=method,
         path=url.raw_path,
         query=url.raw_query_string,
         version=version,
@@ -140,9 +140,9 @@ def read_request(
     return request, None if body is None or body.ended else body
 
 
-def _line(message: RawRequestMessage) -> bytes:
+def _line(method: str, message: RawRequestMessage) -> bytes:
     version = message.version
-    line = f"{message.method} {message.path} HTTP/{version.major}.{version.minor}"
+    line = f"{method} {message.path} HTTP/{version.major}.{version.minor}"
     return line.encode("utf-8", "surrogateescape")
 
 

@@ -20,62 +20,27 @@ from service.web.connections.limits import (
 # Undocumented names of aiohttp, none of them private. Only this module imports them; tests say what it relies on.
 __all__ = ("BadHttpMethod", "HttpProcessingError", "HttpRequestParser", "LineTooLong", "RawRequestMessage")
 
-# A request line that is well-formed; the parser may not know its method, which may be any token.
-_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
-# The end of a request line, or a byte that no request line has.
-_END_OF_LINE: Final = re.compile(rb"[^ -~\r]")
+# A method may be any token (RFC 9110 section 9.1). The parser knows some; in place of another it reads this one.
+_METHOD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}+)( ?)")
+_KNOWN_METHOD: Final = b"PATCH "
 _ACCEPT: Final = re.compile(rb"^accept:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
 class RejectedHead(msgspec.Struct, frozen=True):
-    """A rejected head.
-
-    error   the error to respond with
-    accept  its Accept fields, as far as they were received, if the response depends on them
-    target  the target of a request that is rejected only for its method
-    """
+    """A rejected head: the error to respond with, and its Accept fields, if the response depends on them."""
 
     error: RequestError
     accept: list[str]
-    target: str | None = None
 
 
-def reject(error: RequestError, head: bytes, target: str | None = None) -> RejectedHead:
+def reject(error: RequestError, head: bytes) -> RejectedHead:
     """Reject a head, or the received part of one."""
-    accept = _ACCEPT.findall(head) if error.may_be_problem or target is not None else ()
-    return RejectedHead(error, [field.decode("latin-1") for field in accept], target)
-
-
-class ParserRejection:
-    """A head that the parser rejected, until everything that the response depends on is received.
-
-    So the response does not depend on how the head is split into packets.
-    """
-
-    def __init__(self, exc: HttpProcessingError) -> None:
-        """Keep no reference to the exception: its traceback would make a cycle for the garbage collector."""
-        self._error = _error(exc)
-        self._of_method = isinstance(exc, BadHttpMethod)
-        self._is_request = self._error.may_be_problem
-        self._scanned = 0
-
-    def is_final(self, head: bytearray) -> bool:
-        """Return whether the response depends on no further bytes, neither of the target nor of Accept fields."""
-        if self._of_method and not self._is_request:
-            line_end = _END_OF_LINE.search(head, self._scanned)
-            self._scanned = len(head)
-            if line_end is None:
-                return len(head) >= MAX_LINE_BYTES
-            self._is_request = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) is not None
-        return not self._is_request
-
-    def reject(self, head: bytes) -> RejectedHead:
-        """Reject the received part of the head."""
-        line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
-        return reject(self._error, head, None if line is None else line[1].decode())
+    accept = _ACCEPT.findall(head) if error.may_be_problem else ()
+    return RejectedHead(error, [field.decode("latin-1") for field in accept])
 
 
 def _error(exc: HttpProcessingError) -> RequestError:
+    """Return the error without a reference to the exception: its traceback would make a cycle."""
     if isinstance(exc, LineTooLong):
         return URITooLong() if MAX_LINE_BYTES in exc.args else HeaderFieldsTooLarge()
     return HeaderFieldsTooLarge() if exc.message.startswith("Too many headers") else BadRequest()
@@ -99,14 +64,15 @@ class HeadReader:
     are answered, and no byte is scanned twice.
     """
 
-    __slots__ = ("_parser", "_rejection", "held", "last", "line_end_bytes", "parsed")
+    __slots__ = ("_error", "_parser", "held", "last", "line_end_bytes", "method", "parsed")
 
     def __init__(self) -> None:
         self._parser: HttpRequestParser | None = None
         self.line_end_bytes = 0  # before the next head
         self.parsed = 0  # bytes of an incomplete head
         self.held = 0  # bytes of memory for it, with the received ones
-        self._rejection: ParserRejection | None = None
+        self._error: RequestError | None = None
+        self.method: str | None = None  # of the last head, if the parser does not know it; "" until all of it is there
         self.last = b""  # the last head, unless it came in several packets
 
     def read(self, received: bytearray, *, ended: bool) -> RawRequestMessage | RejectedHead | None:
@@ -116,6 +82,8 @@ class HeadReader:
         """
         if not self.parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
             return reject(BadRequest(), b"")
+        if self.method == "":
+            return self._read_method(received, ended=ended)
         head_end = received.find(_END, max(0, self.parsed - len(_END) + 1))
         end = len(received) if head_end < 0 else head_end + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
@@ -124,9 +92,11 @@ class HeadReader:
         messages = self._parse(new)
         self.parsed = end
         self.held += _HELD_PER_BYTE * len(new) + _HELD_PER_LINE * new.count(b"\n")
-        if self._rejection is not None:
-            final = head_end >= 0 or too_large or ended or self._rejection.is_final(received)
-            return self._rejection.reject(bytes(received[:end])) if final else None
+        if self.method == "":
+            return self._read_method(received, ended=ended)
+        if self._error is not None:  # the response depends on the Accept fields, however the head is split into packets
+            final = head_end >= 0 or too_large or ended or not self._error.may_be_problem
+            return reject(self._error, bytes(received[:end])) if final else None
         if too_large:
             return reject(HeaderFieldsTooLarge(), bytes(received[:end]))
         if head_end < 0 and not messages:
@@ -149,16 +119,32 @@ class HeadReader:
         self.line_end_bytes += count
         return self.line_end_bytes <= MAX_LINE_END_BYTES
 
+    def _read_method(self, received: bytearray, *, ended: bool) -> RawRequestMessage | RejectedHead | None:
+        """Read a head whose method the parser does not know."""
+        self._parser, self.parsed, self.held = None, 0, 0
+        method = _METHOD.match(received)
+        if method is None or not method[2]:
+            if method is None or method.end() < len(received) or ended:
+                return reject(BadRequest(), b"")
+            self.parsed = len(received)
+            return None
+        self.method = method[1].decode()
+        received[: method.end()] = _KNOWN_METHOD
+        return self.read(received, ended=ended)
+
     def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
         """Feed the parser the next bytes of a head, unless it has rejected earlier ones."""
-        if self._rejection is not None:
+        if self._error is not None:
             return ()
         if self._parser is None:
             self._parser = _parser()
         try:
             messages, *_ = self._parser.feed_data(new)
+        except BadHttpMethod:
+            self.method = ""
+            return ()
         except HttpProcessingError as error:
-            self._rejection = ParserRejection(error)
+            self._error = _error(error)
             return ()
         return messages
 

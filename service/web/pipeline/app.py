@@ -29,7 +29,7 @@ from service.web.http.cors import PREFLIGHT_VARY, Cors
 from service.web.http.forwarded import REQUEST_ID
 from service.web.http.header_fields import LINE_END, STRICT_APPLIED, HeaderLines, header_lines, vary_of_data
 from service.web.http.links import HELP_LINES, HELP_PATH
-from service.web.http.request import Request, RequestFields, take_keys, without_keys, without_trailing_slash
+from service.web.http.request import Request, RequestFields, without_keys, without_trailing_slash
 from service.web.http.response import Answer, Response, error_answer
 from service.web.pipeline.answers import ANSWER_HIT, Answers, Deferred
 from service.web.pipeline.auth import Authentication, check_public_key, make_rate_limits
@@ -216,30 +216,14 @@ class App:
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
-        return self._unparsed(error_answer(error, accept), client)
-
-    def unknown_method(self, target: str, accept: Sequence[str], client: str | None) -> Response:
-        """Answer a request that HTTP parsing rejected for its method, which may be any token (RFC 9110 section 9.1).
-
-        The target begins with a slash and is read as a path, even if it begins with two.
-        """
-        path, _, query = target.partition("#")[0].partition("?")
-        try:
-            known, _ = self._routes.find(path)
-            answer = error_answer(MethodNotAllowed(), accept) if known else self._redirect(path, take_keys(query)[0])
-        except UnknownPath as error:
-            answer = error_answer(error, accept, links=self._links(error))
-        return self._unparsed(answer, client)
+        answer, request_id = error_answer(error, accept), f"{self._run}-{next(self._numbers):x}"
+        self._observer.malformed(answer, client=client, request_id=request_id)
+        headers = f"{_REQUEST_ID}{request_id}{LINE_END}{self._cors.lines(answer.vary, None)}"
+        return Response(answer, headers, closes=True)
 
     async def close(self) -> None:
         """Close the connections to the store of rate limits."""
         await self._rate_limits.close()
-
-    def _unparsed(self, answer: Answer, client: str | None) -> Response:
-        request_id = f"{self._run}-{next(self._numbers):x}"
-        self._observer.malformed(answer, client=client, request_id=request_id)
-        headers = f"{_REQUEST_ID}{request_id}{LINE_END}{self._cors.lines(answer.vary, None)}"
-        return Response(answer, headers, closes=True)
 
     def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
         vary = self._errors_vary[protected]

@@ -14,7 +14,7 @@ from service.web.http.header_fields import HeaderLines
 from service.web.http.request import RequestFields
 from service.web.http.response import Answer
 from service.web.pipeline.access_log import AccessLogEntry, WriteEntry, loggable_path, timestamp
-from service.web.pipeline.counters import UNMATCHED, Counters, Event, KeyCounters
+from service.web.pipeline.counters import METHODS, UNMATCHED, Counters, Event, KeyCounters
 
 _MICROSECOND: Final = 1000  # in nanoseconds
 _MICROSECONDS: Final = 1e6  # of a second
@@ -81,7 +81,7 @@ class Observer:
         if self._log is not None:
             entry = AccessLogEntry(
                 time=timestamp(time_ns()),
-                method=exchange.method,
+                method=exchange.method if exchange.method in METHODS else None,
                 route=exchange.route,
                 path=loggable_path(exchange.path),
                 status=answer.status,
