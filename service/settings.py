@@ -195,7 +195,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     @property
     def images(self) -> tuple[str, ...]:
         """The origins of images, as browsers write them."""
-        return tuple(map(image_origin, self.image_origin))
+        return tuple(parse_origin(each, "https") for each in self.image_origin)
+
+    @property
+    def ancestors(self) -> tuple[str, ...]:
+        """The origins of pages with the public page in a frame, as browsers write them."""
+        return tuple(parse_origin(each, "http", "https") for each in self.frame_ancestors)
 
     @property
     def processes(self) -> int:
@@ -222,22 +227,9 @@ def tiles_origin(url: str) -> str:
     return origin
 
 
-def image_origin(text: str) -> str:
-    """Return an origin of images as browsers write it. Raises `ValueError` with the reason."""
-    if (origin := origin_of(text, "https")) is None:
-        raise ValueError(f"{text!r} is not an origin of images: write https://images.example, without a path")
-    return origin
-
-
-def frame_ancestor(text: str) -> str:
-    """Return an origin of pages as browsers write it. Raises `ValueError` with the reason."""
-    if (origin := origin_of(text, "http", "https")) is None:
-        raise ValueError(f"{text!r} is not an origin of pages: write https://shop.example, without a path")
-    return origin
-
-
-def parse_origin(text: str) -> str:
-    """Return an origin as browsers write it, or `*`. Raises `ValueError` with the reason."""
-    if (origin := text if text == ANY_ORIGIN else origin_of(text)) is None:
-        raise ValueError(f"{text!r} is not an origin: write https://shop.example, without a path, or *")
+def parse_origin(text: str, *schemes: str) -> str:
+    """Return an origin as browsers write it, of any scheme or one of some; `*` if any will do. Raises `ValueError`."""
+    if (origin := text if text == ANY_ORIGIN and not schemes else origin_of(text, *schemes)) is None:
+        others = "" if schemes else ", or *"
+        raise ValueError(f"{text!r} is not an origin: write https://shop.example, without a path{others}")
     return origin

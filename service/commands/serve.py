@@ -5,7 +5,7 @@ import logging
 import re
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import time
@@ -54,10 +54,60 @@ from service.server.listener import (
 )
 from service.server.log import checked_access_log, shown_progress, start_log
 from service.server.process import ServeSetup, run
-from service.settings import IMAGE_TYPES, Settings, frame_ancestor, image_origin, parse_origin, tiles_origin
+from service.settings import IMAGE_TYPES, Settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
+
+
+_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
+
+
+def _check_key(key: str) -> None:
+    if not key.isascii() or not key.isprintable() or key != key.strip():
+        raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
+    if key.startswith(PUBLIC_PREFIX):
+        raise ValueError("a public key needs the origins of its websites, which a --key-file has")
+
+
+def _check_rate_store(url: str) -> None:
+    from service.access.rate_limiter import RedisLimiter  # noqa: PLC0415 - few runs need it
+
+    try:
+        RedisLimiter(url)
+    except ImportError as error:
+        raise ValueError("this needs the package redis: pip install 'redis>=7,<9'") from error
+
+
+def _check_field(value: str) -> None:
+    if not value.isascii() or not value.isprintable():
+        raise ValueError("a header field may contain printable ASCII only")
+
+
+def _check_logo(file: str) -> None:
+    if Path(file).suffix.lower().removeprefix(".") not in IMAGE_TYPES or not Path(file).is_file():
+        raise ValueError(f"{file!r} is no file that ends with .svg, .png, .jpg or .webp")
+
+
+def _check_colour(text: str) -> None:
+    if _COLOUR.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is no colour: write it as #0f6b5c")
+
+
+# By the name of a setting, what raises ValueError for a text that it does not accept.
+_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
+    "admin": split_address,
+    "api_key": _check_key,
+    "rate_store": _check_rate_store,
+    "cors_origin": parse_origin,
+    "tiles": tiles_origin,
+    "accent": _check_colour,
+    "logo": _check_logo,
+    "frame_ancestors": lambda text: parse_origin(text, "http", "https"),
+    "image_origin": lambda text: parse_origin(text, "https"),
+    "trusted_proxy": lambda text: parse_trusted_proxies([text]),
+    "cache_control": _check_field,
+}
 
 
 def resolve_authentication(context: click.Context, values: dict[str, Any]) -> None:
@@ -97,7 +147,6 @@ def warn_about_keys(settings: Settings) -> None:
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 
-_COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
@@ -252,58 +301,18 @@ def _access_log(settings: Settings) -> ExitStack:
 
 def _check(settings: Settings) -> None:
     """Raise a usage error for a text that a setting does not accept."""
-    with setting_errors("admin"):
-        if settings.admin:
-            split_address(settings.admin)
-    with setting_errors("api_key"):
-        for key in settings.api_key:
-            if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-                raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
-            if key.startswith(PUBLIC_PREFIX):
-                raise ValueError("a public key needs the origins of its websites, which a --key-file has")
-    with setting_errors("rate_store"):
-        if settings.rate_store:
-            _check_rate_store(settings.rate_store)
-    with setting_errors("cors_origin"):
-        for origin in settings.cors_origin:
-            parse_origin(origin)
+    for name, check in _CHECKS.items():
+        with setting_errors(name):
+            value = getattr(settings, name)
+            for text in (value,) if isinstance(value, str) and value else value:
+                check(text)
     with setting_errors("tiles"):
-        if settings.tiles and tiles_origin(settings.tiles) and not settings.tiles_attribution:
+        if settings.tiles and not settings.tiles_attribution:
             raise ValueError("tiles need --tiles-attribution, the source to name on the map")
     with setting_errors("explorer"):
-        _check_explorer(settings)
-    with setting_errors("image_origin"):
-        for origin in settings.image_origin:
-            image_origin(origin)
-    with setting_errors("trusted_proxy"):
-        parse_trusted_proxies(settings.trusted_proxy)
-    with setting_errors("cache_control"):
-        if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
-            raise ValueError("a header field may contain printable ASCII only")
-
-
-def _check_explorer(settings: Settings) -> None:
-    """Raise `ValueError` for what the public page cannot be made with."""
-    own = (settings.explorer_key, settings.title, settings.logo, settings.accent, settings.frame_ancestors)
-    if settings.explorer != "public":
-        if any(own):
+        own = (settings.explorer_key, settings.title, settings.logo, settings.accent, settings.frame_ancestors)
+        if settings.explorer != "public" and any(own):
             raise ValueError("a key, a title, a logo, an accent and frames are for --explorer public")
-        return
-    if not settings.explorer_key.startswith(PUBLIC_PREFIX) and not settings.no_auth:
-        raise ValueError("the public page needs --explorer-key, a public key of this service's own origin")
-    if settings.accent and _COLOUR.fullmatch(settings.accent) is None:
-        raise ValueError(f"{settings.accent!r} is no colour: write it as #0f6b5c")
-    logo = Path(settings.logo)
-    if settings.logo and (logo.suffix.lower().removeprefix(".") not in IMAGE_TYPES or not logo.is_file()):
-        raise ValueError(f"{settings.logo!r} is no file that ends with .svg, .png, .jpg or .webp")
-    for origin in settings.frame_ancestors:
-        frame_ancestor(origin)
-
-
-def _check_rate_store(url: str) -> None:
-    from service.access.rate_limiter import RedisLimiter  # noqa: PLC0415 - few runs need it
-
-    try:
-        RedisLimiter(url)
-    except ImportError as error:
-        raise ValueError("this needs the package redis: pip install 'redis>=7,<9'") from error
+        has_key = settings.no_auth or settings.explorer_key.startswith(PUBLIC_PREFIX)
+        if settings.explorer == "public" and not has_key:
+            raise ValueError("the public page needs --explorer-key, a public key of this service's own origin")

@@ -110,7 +110,8 @@ def read_request(
 ) -> tuple[Request, RequestBody | None]:
     """Return the request of a parsed head, and its body if more of it is to come.
 
-    The method is that of the head, unless given. Removes the received part of the body from `received`, which begins after the head.
+    Removes the received part of the body from `received`, which begins after the head. `method` is that of the head, if
+    the parser has read another.
     """
     headers, version, url, method = message.headers, message.version, message.url, method or message.method
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP

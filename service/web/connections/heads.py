@@ -81,9 +81,7 @@ class HeadReader:
         Removes the head, and line ends in front of it. After a rejected head there is no other.
         """
         if not self.parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
-            return reject(BadRequest(), b"")
-        if self.method == "":
-            return self._read_method(received, ended=ended)
+            self._error = BadRequest()
         head_end = received.find(_END, max(0, self.parsed - len(_END) + 1))
         end = len(received) if head_end < 0 else head_end + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
@@ -134,7 +132,7 @@ class HeadReader:
 
     def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
         """Feed the parser the next bytes of a head, unless it has rejected earlier ones."""
-        if self._error is not None:
+        if self._error is not None or self.method == "":
             return ()
         if self._parser is None:
             self._parser = _parser()

@@ -10,7 +10,7 @@ import msgspec
 
 from service.model.attributes import Attribute, Schema
 from service.model.operation import JSON
-from service.settings import ACCENT, Settings, frame_ancestor
+from service.settings import ACCENT, Settings
 from service.web.endpoints.documents import (
     MEDIA_TYPES,
     VENDORED,
@@ -74,7 +74,7 @@ def public_routes(settings: Settings) -> tuple[Route, ...]:
     if settings.no_explorer:
         return ()
     web = resources.files("service.web")
-    ancestors = " ".join(map(frame_ancestor, settings.frame_ancestors)) or "'none'"
+    ancestors = " ".join(settings.ancestors) or "'none'"
     logo = Path(settings.logo)
     picture = logo.read_bytes() if settings.logo else (web / "explorer" / "icon.svg").read_bytes()
     name = f"logo{logo.suffix.lower() or '.svg'}"
