@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from service.access.api_key import KEY_PREFIX, PUBLIC_PREFIX, Principal, parse_website
 from service.access.token_bucket import Rate, parse_rate
-from service.files import LOCK_TIMEOUT_SECONDS, Signature, atomic_write, check_regular, locked_folder, temporary_files
+from service.files import LOCK_TIMEOUT_SECONDS, atomic_write, check_regular, locked_folder, temporary_files
 
 # Names appear in logs and metrics, so a key is not accepted as a name. Without spaces no name equals that of a key from
 # `--api-key`, such as `key 1`.
@@ -62,25 +62,16 @@ class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __post_init__(self) -> None:
         """Reject an invalid rate or origin, without quoting it: it may be anything."""
         try:
-            _ = self.limit
+            is_public = bool(self.principal.origins)
         except ValueError:
-            raise ValueError("rate or burst is invalid") from None
-        if self.origins is not UNSET or self.per_client is not UNSET:
-            try:
-                valid = bool(self.principal.origins)
-            except ValueError:
-                valid = False
-            if not valid:
-                raise ValueError("origins or per_client is invalid")
+            is_public = None
+        if is_public is not (self.origins is not UNSET or self.per_client is not UNSET):
+            raise ValueError("rate, burst, origins or per_client is invalid")
 
     @property
     def limit(self) -> Rate | None:
         """The parsed request rate limit. Raises `ValueError`."""
-        if self.rate is None:
-            if self.burst is not None:
-                raise ValueError("a burst needs a rate")
-            return None
-        return parse_rate(self.rate, self.burst)
+        return None if (self.rate, self.burst) == (None, None) else parse_rate(self.rate or "", self.burst)
 
     @property
     def id(self) -> str:
@@ -165,21 +156,14 @@ _OTHERS: Final = stat.S_IRWXO
 Change: TypeAlias = Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
 
 
-def read_signature(path: Path) -> Signature:
-    """Return the signature of the file that a path, or a link, leads to. Raises `KeyFileError`."""
-    with _key_file_errors():
-        return Signature.of(path.stat())
-
-
-def read_content(path: Path) -> tuple[bytes, Signature]:
-    """Return the content of a key file, and its signature before it was read. Raises `KeyFileError`."""
+def read_content(path: Path) -> bytes:
+    """Return the content of a key file. Raises `KeyFileError`."""
     with _key_file_errors(), open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-        status = os.fstat(file.fileno())
-        check_regular(status)  # opening a pipe would block until someone writes to it
+        check_regular(os.fstat(file.fileno()))  # opening a pipe would block until someone writes to it
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise KeyFileError(f"it is larger than {MAX_FILE_BYTES >> 20} MiB")
-    return content, Signature.of(status)
+    return content
 
 
 def is_open_to_others(path: Path) -> bool:
@@ -199,7 +183,7 @@ def change_keys(path: Path, change: Change, *, timeout_seconds: float = LOCK_TIM
         with locked_folder(target.parent, timeout_seconds):
             for left in temporary_files(target.parent, escape(target.name)):
                 left.unlink(missing_ok=True)
-            entries = read_keys(read_content(target)[0]) if target.exists() else ()
+            entries = read_keys(read_content(target)) if target.exists() else ()
             replace_file(target, encode_keys(change(entries)))
 
 

@@ -5,14 +5,11 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from time import time, time_ns
-from typing import TYPE_CHECKING, Final
+from time import time
+from typing import Final
 
 from service.access.api_key import Principal
-from service.access.key_file import KeyEntry, KeyFileError, read_content, read_keys, read_signature, replace_file
-
-if TYPE_CHECKING:
-    from service.files import Signature
+from service.access.key_file import KeyEntry, KeyFileError, read_content, read_keys, replace_file
 
 
 def unrevoked(entries: Iterable[KeyEntry]) -> dict[bytes, Principal]:
@@ -26,8 +23,6 @@ def valid_count(principals: Mapping[bytes, Principal], now: float) -> int:
 
 
 _POLL_SECONDS: Final = 0.25
-# A write within one tick of the file system's clock does not change the signature, so a fresh file is read anyway.
-_FRESH_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -36,11 +31,10 @@ class Keyring:
 
     While the file is invalid, its last valid keys stay in use.
 
-    principals     by credential; replaced as a whole, so that each request sees one state
-    websites       what public keys are for, as it is listed, and when the last of these keys expires
-    backup         where the last valid content is saved, for a worker that starts while the file is invalid
-    poll_seconds   interval between checks of the file's signature
-    fresh_seconds  how long after a change the file is read at every check
+    principals    by credential; replaced as a whole, so that each request sees one state
+    websites      what public keys are for, as it is listed, and when the last of these keys expires
+    backup        where the last valid content is saved, for a worker that starts while the file is invalid
+    poll_seconds  interval between reads of the file
     """
 
     def __init__(
@@ -50,13 +44,10 @@ class Keyring:
         backup: Path = Path(),
         *,
         poll_seconds: float = _POLL_SECONDS,
-        fresh_seconds: float = _FRESH_SECONDS,
     ) -> None:
         self._static, self._path, self._backup, self._poll_seconds = static, path, backup, poll_seconds
         self.principals = dict(static)
         self.websites: dict[str, float] = {}
-        self._fresh_ns = int(fresh_seconds * 1e9)
-        self._signature: Signature | None = None
         self._content = b""
         self._errors: set[str] = set()
 
@@ -101,16 +92,13 @@ class Keyring:
         return keys
 
     def _read_changed(self) -> dict[bytes, Principal] | None:
-        """Return the keys if the file has changed since the last valid read. Raises `KeyFileError`."""
-        if self._signature is not None and read_signature(self._path) == self._signature:
+        """Return the keys if the file has changed since the last valid read. Raises `KeyFileError`.
+
+        A signature would not show a write within one tick of the file system's clock.
+        """
+        if (content := read_content(self._path)) == self._content:
             return None
-        self._signature = None  # until the file proves valid
-        content, signature = read_content(self._path)
-        entries = read_keys(content)
-        self._signature = signature if time_ns() - signature.changed_ns > self._fresh_ns else None
-        if content == self._content:
-            return None
-        self._content = content
+        entries, self._content = read_keys(content), content
         self._save_backup(content)
         return unrevoked(entries)
 
@@ -124,6 +112,6 @@ class Keyring:
 
     def _read_backup(self) -> dict[bytes, Principal] | None:
         try:
-            return unrevoked(read_keys(read_content(self._backup)[0]))
+            return unrevoked(read_keys(read_content(self._backup)))
         except KeyFileError:
             return None

@@ -24,7 +24,6 @@ from service.access.key_file import (
     change_keys,
     read_content,
     read_keys,
-    read_signature,
     revoke_key,
     whole_seconds,
 )
@@ -176,7 +175,7 @@ def new(  # noqa: PLR0913 - an argument for each option
 def list_keys(key_file: Path, *, as_json: bool) -> None:
     """List the keys of a file, including revoked ones."""
     try:
-        entries = read_keys(read_content(key_file)[0])
+        entries = read_keys(read_content(key_file))
     except KeyFileError as bad:
         raise key_file_error(key_file, bad) from bad
     now = datetime.now(UTC)
@@ -189,11 +188,7 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 @click.argument("name", callback=_check_name)
 def revoke(key_file: Path, name: str) -> None:
     """Revoke the key NAME. It remains in the list, and a new key may have its name."""
-    try:
-        read_signature(key_file)
-    except KeyFileMissing as none:
-        raise key_file_error(key_file, none) from none
-    _change(key_file, partial(revoke_key, name=name))
+    _change(key_file, partial(revoke_key, name=name), exists=True)
     click.echo(f"{name} is revoked")
 
 
@@ -207,10 +202,12 @@ def _check_rate(option: str, rate: str | None, burst: int | None = None) -> None
         raise click.UsageError(f"{option}: {error}") from error
 
 
-def _change(file: Path, change: Change) -> None:
+def _change(file: Path, change: Change, *, exists: bool = False) -> None:
     try:
+        if exists:
+            read_content(file)
         change_keys(file, change)
-    except KeyFileMissing as none:  # the folder does not exist
+    except KeyFileMissing as none:
         raise key_file_error(file, none) from none
     except KeyFileError as bad:
         raise click.ClickException(f"the key file {file} was not changed: {bad}") from bad

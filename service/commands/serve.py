@@ -136,7 +136,7 @@ def warn_about_keys(settings: Settings) -> None:
     if settings.key_file:
         file = Path(settings.key_file)
         try:
-            entries = read_keys(read_content(file)[0])
+            entries = read_keys(read_content(file))
             if is_open_to_others(file):
                 _log.warning(
                     "the key file %s is accessible to every user of this machine: restrict it with chmod o=", file

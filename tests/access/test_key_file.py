@@ -20,7 +20,6 @@ from service.access.key_file import (
     is_open_to_others,
     read_content,
     read_keys,
-    read_signature,
 )
 from tests.access.example_keys import entry
 from tests.killed import killable
@@ -40,7 +39,7 @@ def add_other(folder: str) -> None:
 
 
 def names(file: Path) -> list[str]:
-    return [each.name for each in read_keys(read_content(file)[0])]
+    return [each.name for each in read_keys(read_content(file))]
 
 
 def mode(file: Path) -> int:
@@ -65,13 +64,11 @@ def test_a_new_file_is_private_and_a_change_keeps_owner_and_group_but_no_permiss
     os.chown(file, -1, group)
     file.chmod(0o644)
     assert is_open_to_others(file)
-    before, signature = file.stat(), read_content(file)[1]
-    assert read_signature(file) == signature
+    before = file.stat()
     add(file, "other")
     assert mode(file) == 0o640
     assert not is_open_to_others(file)
     assert (file.stat().st_uid, file.stat().st_gid) == (before.st_uid, before.st_gid)
-    assert read_signature(file) != signature
 
 
 def test_a_link_stays_and_its_target_changes(file: Path, tmp_path: Path) -> None:
@@ -169,6 +166,6 @@ def test_what_is_not_a_key_file_is_rejected_without_blocking(
 
 
 def test_an_invalid_path_is_rejected() -> None:
-    for work in (read_content, read_signature, is_open_to_others, add):
+    for work in (read_content, is_open_to_others, add):
         with pytest.raises(KeyFileError, match="it is not a valid path"):
             work(Path("a\0b"))
