@@ -11,16 +11,7 @@ from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import check_hours, check_projection
-from service.commands.options import (
-    DATA,
-    SETTINGS,
-    TARGET,
-    Target,
-    check_target,
-    data_errors,
-    local_file,
-    make_settings,
-)
+from service.commands.options import DATA, SETTINGS, TARGET, Target, check_target, make_settings, written
 from service.dataset import Rejected
 from service.engine.table import Table
 from service.loading.dataset import accept, dataset_version, load, notes
@@ -68,7 +59,7 @@ def bake(data: Path, file: Target, *, memory: int, **values: Any) -> None:
     check_target(data, file)
     settings = make_settings(values)
     try:
-        with data_errors(data, file), local_file(file) as local:
+        with written(data, file) as local:
             with shown_progress() as progress:
                 spools = Spools(local.absolute().parent, memory)
                 loaded = load(data, options=settings.read_options, progress=progress, spools=spools)

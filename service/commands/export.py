@@ -13,10 +13,9 @@ from service.commands.options import (
     TARGET,
     Target,
     check_target,
-    data_errors,
-    local_file,
     make_settings,
     setting_errors,
+    written,
 )
 from service.dataset import Dataset
 from service.engine.results import WRITERS
@@ -73,7 +72,7 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
     if ending == _PARQUET and find_spec("pyarrow") is None:
         raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
     settings = make_settings(values)
-    with data_errors(data, file), local_file(file) as local:
+    with written(data, file) as local:
         dataset = load_local(data, settings, Spools(local.absolute().parent))
         served = dataset.schema.of(kind)
         parsed = _parse(served, ending, query)

@@ -266,17 +266,21 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 
 
 @contextmanager
-def local_file(target: Target) -> Iterator[Path]:
-    """Return the path to write a target to. If it is an object, the file is uploaded at the end, if that succeeds."""
-    if isinstance(target, Path):
-        yield target
-        return
-    with TemporaryDirectory() as folder:
-        yield (file := Path(folder) / PurePosixPath(target.key).name)
-        try:
-            upload(file, target)
-        except Unavailable as error:
-            raise click.ClickException(f"{target}: it cannot be uploaded: {error}") from error
+def written(data: Path, target: Target) -> Iterator[Path]:
+    """Return the path to write a target to, and turn errors of loading DATA and of writing into those of the command.
+
+    If the target is an object, the file is uploaded at the end, if that succeeds.
+    """
+    with data_errors(data, target):
+        if isinstance(target, Path):
+            yield target
+            return
+        with TemporaryDirectory() as folder:
+            yield (file := Path(folder) / PurePosixPath(target.key).name)
+            try:
+                upload(file, target)
+            except Unavailable as error:
+                raise click.ClickException(f"{target}: it cannot be uploaded: {error}") from error
 
 
 def check_target(data: Path, file: Target) -> None:

@@ -89,7 +89,8 @@ async def run(
             await _wait_for_first(publisher.leads_empty, holder.has_data, graceful, immediate)
             if not (graceful.is_set() or immediate.is_set()):
                 site = await _site(setup, holder, log.write if log else None)
-                async with _listening(setup, holder, site, public, admin):
+                async with _listening(setup, site, public, admin):
+                    others.append(asyncio.create_task(_announce(setup, holder)))
                     await _wait_for_first(holder.has_data, graceful, immediate)
                     bars.close()
                     if holder.current is not None:
@@ -145,9 +146,7 @@ async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | Non
 
 
 @asynccontextmanager
-async def _listening(
-    setup: ServeSetup, holder: SnapshotHolder, site: "Site", public: Listener, admin: Listener
-) -> AsyncIterator[None]:
+async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
     from service.web.connections.limits import Limits  # noqa: PLC0415 - see above
     from service.web.site import open_site  # noqa: PLC0415 - see above
@@ -155,25 +154,10 @@ async def _listening(
     connections = setup.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
-    announcing = asyncio.create_task(_announce_addresses(setup, holder))
     try:
         yield
     finally:
-        announcing.cancel()
         await close()
-
-
-async def _announce_addresses(setup: ServeSetup, holder: SnapshotHolder) -> None:
-    """Print where the service listens: when there is data, or when it takes long, so that an error comes first."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_SILENT_SECONDS):
-            await holder.has_data.wait()
-    _print_addresses(setup)
-
-
-def _print_addresses(setup: ServeSetup) -> None:
-    if setup.workspace.claim("listening"):
-        setup.announcement.listening()
 
 
 def import_web() -> None:
@@ -187,9 +171,7 @@ async def _serve(setup: ServeSetup, holder: SnapshotHolder, graceful: asyncio.Ev
     gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
     gc.set_threshold(GC_THRESHOLD)
     sys.setswitchinterval(SWITCH_SECONDS)
-    announcing = asyncio.create_task(_announce(setup, holder))
     await _wait_for_first(graceful, immediate)
-    announcing.cancel()
     setup.manager.stopping()
     holder.draining = True
     with suppress(TimeoutError):
@@ -198,12 +180,19 @@ async def _serve(setup: ServeSetup, holder: SnapshotHolder, graceful: asyncio.Ev
 
 
 async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:
-    """Report that the service is ready once every worker has data, unless another worker has reported it."""
+    """Print where the service listens, and once every worker has data that it is ready, unless another has done so.
+
+    Where it listens is printed when there is data, or when that takes long, so that an error comes first.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_SILENT_SECONDS):
+            await holder.has_data.wait()
+    if setup.workspace.claim("listening"):
+        setup.announcement.listening()
     while holder.loading:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
-    if holder.current is not None and setup.workspace.claim("ready"):
+    if holder.current is not None and not holder.draining and setup.workspace.claim("ready"):
         setup.manager.ready()
-        _print_addresses(setup)
         setup.announcement.ready(holder.current)
 
 
