@@ -28,7 +28,7 @@ from service.model.kinds import (
     parse_instant,
 )
 from service.model.records import Field
-from service.reading.batch import Cell, Invalid, Value, WrongType
+from service.reading.batch import Cell, Invalid, TextCells, Value, WrongType
 from service.reading.characters import check_characters, may_have_wrong_characters
 from service.reading.diagnostics import Issue
 from service.reading.mapping.conversions import control_issue
@@ -73,9 +73,6 @@ _FIRST_BYTES: Final = b"".join(sorted({re.escape(key[:1]) for key in _KEYS}))  #
 _SUSPICIOUS: Final = re.compile(KEY_END + b"(?=[%b])(?:%b)" % (_FIRST_BYTES, b"|".join(map(re.escape, sorted(_KEYS)))))
 
 
-_TO_LINES: Final = bytes.maketrans(KEY_END, b"\n")
-
-
 def check_text(field: Field, text: str) -> Issue | None:
     """Return the issue of a suspicious text of a field, None if it is not suspicious."""
     if _FORMULA.fullmatch(text):
@@ -96,11 +93,10 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, 
     checks = list[Callable[[str], Issue | None]]()
     if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys)):
         checks.append(partial(check_text, field))
-    lines = keys.translate(_TO_LINES, NULL_KEY)
-    if may_have_wrong_characters(cells, lines, is_code=is_code):
+    texts = cells if isinstance(cells, TextCells) else TextCells([cell for cell in cells if isinstance(cell, str)])
+    if may_have_wrong_characters(texts.lines, is_code=is_code):
         checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
-    texts = [cell for cell in set(cells) if isinstance(cell, str)] if checks else []
-    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in texts}
+    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in set(texts) if checks}
     return {text: issue for text, issue in issues.items() if issue is not None}
 
 
@@ -156,6 +152,7 @@ def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
     """
     if field.attribute:
         return _check_attribute(field, cells)
+    cells = (None if field.kind is FLAG else TextCells.of(cells)) or cells
     column = _check_plain_column(field, cells, companies) or _check_cells(field, cells, companies)
     if field.kind in (FLAG, INSTANT, NUMBER):
         return column
@@ -172,7 +169,8 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
     valid: Sequence[Any] = (
         [cell.value if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
     )
-    plain = None if field.is_list or field.kind is HOURS else read_plain_column(field.kind, valid)
+    texts = None if field.is_list or field.kind is HOURS else TextCells.of(valid)
+    plain = None if texts is None else read_plain_column(field.kind, texts)
     if plain is None:
         values = [None if isinstance(cell, str) and not cell.strip() else cell for cell in valid]
         keys_by_value = {value: _attribute_key(field, value) for value in set(values)}
@@ -193,10 +191,12 @@ def _check_plain_column(
     field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None
 ) -> CheckedColumn | None:
     """Return the cells, checked all at once; None unless all of them are certainly valid."""
-    plain = None if field.kind is FLAG else read_plain_column(field.kind, cells, _RANGES.get(field.name, DECIMAL_KEYS))
+    if not isinstance(cells, TextCells):
+        return None
+    plain = read_plain_column(field.kind, cells, _RANGES.get(field.name, DECIMAL_KEYS))
     if plain is None or (field.required and NULL_KEY in plain.keys):
         return None
-    if companies is not None and not companies >= set(cells) - {None, ""}:
+    if companies is not None and not companies >= set(cells) - {""}:
         return None
     return CheckedColumn(field, cells, plain.values, plain.keys, {}, {})
 

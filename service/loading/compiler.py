@@ -26,7 +26,7 @@ from service.loading.store_warnings import store_warnings
 from service.model.kinds import POSTAL
 from service.model.records import COMPANIES, CREATED_AT, Company, Resource
 from service.model.words import ACCENT
-from service.reading.batch import Batch, Value, expand
+from service.reading.batch import Batch, expand
 from service.reading.columns.field_names import UnusedNames
 from service.reading.columns.flags import IS_OPEN, utc_today
 from service.reading.diagnostics import Diagnostic, Issue, Location
@@ -38,8 +38,11 @@ def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, byte
     for column in columns:
         field, is_code = column.field, column.field.kind is POSTAL
         if field.searched and (is_code or field.is_list or not field.is_column or ACCENT in column.keys):
-            texts = map(_text, column.values)
-            yield field.name, join_keys([text and with_and_without_spaces(text) if is_code else text for text in texts])
+            some = [" ".join(value) if isinstance(value, tuple) else value for value in column.values]
+            texts = [value if isinstance(value, str) else None for value in some]
+            if is_code:
+                texts = [text if text is None or text.isalnum() else with_and_without_spaces(text) for text in texts]
+            yield field.name, join_keys(texts)
 
 
 def company_texts(companies: Table) -> dict[bytes, bytes]:
@@ -57,13 +60,6 @@ def with_and_without_spaces(code: str) -> str:
     """Return a postal code for words: its key has others where a character stands for a space and a mark."""
     words = code.split()
     return words[0] if len(words) == 1 else f"{code} {''.join(words)}"
-
-
-def _text(value: Value) -> str | None:
-    """Return a text, or the texts of a list as one."""
-    if isinstance(value, tuple):
-        return " ".join(value)
-    return value if isinstance(value, str) else None
 
 
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")

@@ -1,7 +1,9 @@
 """The fast path for columns of plain cells: all cells of a column at once, as the lines of one text."""
 
+import sys
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
+from unicodedata import category, normalize
 
 import msgspec
 import numpy as np
@@ -23,7 +25,7 @@ from service.model.kinds import (
     key_number,
     number_key,
 )
-from service.reading.batch import Cell, Value, expand
+from service.reading.batch import TextCells, Value, expand
 
 _Chars: TypeAlias = NDArray[np.uint8]  # character index x text
 _Integers: TypeAlias = NDArray[np.int64]
@@ -51,7 +53,7 @@ class PlainColumn(msgspec.Struct, frozen=True, eq=False):
     keys: bytes
 
 
-def parse_instants(texts: Sequence[str]) -> PlainColumn | None:
+def parse_instants(texts: TextCells) -> PlainColumn | None:
     """Return date-times as served, and their normalized keys; empty texts have no value.
 
     None if one of them is invalid, or has a format that only the slow path supports.
@@ -80,9 +82,9 @@ def parse_instants(texts: Sequence[str]) -> PlainColumn | None:
     return PlainColumn(values, _joined([full], empty, KEY_END, NULL_KEY))
 
 
-def _lines(texts: Sequence[str]) -> tuple[bytes, _Integers, _Integers]:
+def _lines(texts: TextCells) -> tuple[bytes, _Integers, _Integers]:
     """Return texts in one, and where each begins and ends. Raises ValueError if one is too long."""
-    data = "\n".join([_PADDING, *texts, _PADDING]).encode("ascii")
+    data = f"{_PADDING}\n{texts.lines}{_PADDING}".encode("ascii")
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
     starts, stops = ends[:-1] + 1, ends[1:]
     if len(starts) != len(texts) or (stops - starts).max(initial=0) > _LONGEST or b"\0" in data:
@@ -236,46 +238,36 @@ def _join(
 
 
 _NULL_LINE: Final = "\x7f"  # not printable, so no cell here contains it, and nothing folds to it
-_TO_KEYS: Final = bytes.maketrans(f"\n{_NULL_LINE}".encode(), KEY_END + NULL_KEY)
+_EMPTY, _FILLED = b"\n\n", f"\n{_NULL_LINE}\n".encode()
+_TO_KEY_END, _TO_NULL_KEY = np.uint8(KEY_END[0] - _LINE_END), np.uint8(NULL_KEY[0] - ord(_NULL_LINE))
 _SPACE: Final = ord(" ")
 
 
-def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str] | None = None) -> PlainColumn | None:
+def read_plain_column(kind: Kind, texts: TextCells, bounds: tuple[str, str] | None = None) -> PlainColumn | None:
     """Return the values and keys of cells of any kind but FLAG, each a text in canonical form, or empty.
 
-    None if any cell needs a closer check: it has control characters, unusual white space or a wrong type, is not a
-    plain date-time, or is a number outside `bounds` (the keys of the minimum and maximum).
+    None if any cell needs a closer check: it has control characters, unusual white space, is not a plain date-time, or
+    is a number outside `bounds` (the keys of the minimum and maximum).
     """
-    try:
-        texts, joined = _as_lines(cells)
-    except TypeError:
-        return None
     if kind is INSTANT:
         return parse_instants(texts)
-    if _NULL_LINE in joined or not (joined.isascii() or joined.isprintable()):  # NumPy finds what ASCII has sooner
+    folded = texts.lines.lower() if texts.lines.isascii() else fold_lines(texts.lines)
+    if folded is None or _NULL_LINE in texts.lines:
         return None
     values: Sequence[Value] = texts
-    filled = texts
-    if "" in texts:
-        values, filled = [text or None for text in texts], [text or _NULL_LINE for text in texts]
-    lines = "\n".join([*filled, ""])
-    keys = (lines if kind in (IDENTIFIER, NUMBER) else fold_case(lines)).encode()
+    keys = (texts.lines if kind in (IDENTIFIER, NUMBER) else folded).encode()
+    if _EMPTY in keys or keys.startswith(b"\n"):
+        values = [text or None for text in texts]
+        keys = (b"\n" + keys).replace(_EMPTY, _FILLED).replace(_EMPTY, _FILLED)[1:]
     if not _has_plain_characters(keys, len(texts)):
         return None
     if kind is NUMBER:
         most = None if bounds is None else key_number(bounds[1].encode())
         found = decimal_keys(keys, ord(_NULL_LINE), most)
         return _read_numbers(texts, values, bounds) if found is None else PlainColumn(values, found)
-    return PlainColumn(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
-
-
-def _as_lines(cells: Sequence[Any]) -> tuple[Sequence[str], str]:
-    """Return cells as texts, and these as one. Raises TypeError if a cell is neither a text nor None."""
-    try:
-        return cells, "".join(cells)
-    except TypeError:
-        texts = ["" if cell is None else cell for cell in cells]
-        return texts, "".join(texts)
+    characters = np.frombuffer(keys.replace(b" ", b"") if kind is POSTAL else keys, np.uint8)
+    ends, nulls = (characters == _LINE_END) * _TO_KEY_END, (characters == ord(_NULL_LINE)) * _TO_NULL_KEY
+    return PlainColumn(values, (characters + ends + nulls).tobytes())  # several times as fast as `translate`
 
 
 def _has_plain_characters(lines: bytes, count: int) -> bool:
@@ -290,3 +282,42 @@ def _read_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[s
     if bounds and keys and not bounds[0] <= min(keys) <= max(keys) <= bounds[1]:
         return None
     return PlainColumn(values, join_keys(expand(keys, texts, None)))
+
+
+# Of each character what it is folded to, wherever it is; 0 if that is not known yet, else one of the following.
+_FOLDED: Final = np.zeros(sys.maxunicode + 1, np.uint32)
+_BY_LINE, _UNPRINTABLE = sys.maxunicode + 1, sys.maxunicode + 2
+_UTF_32: Final = "utf-32-le"
+_SHARP_S: Final = "\u00df"  # the only usual letter that is folded to two
+_JAMO: Final = range(0x1100, 0x1200)
+
+
+def fold_lines(lines: str) -> str | None:
+    """Return lines as `fold_case` does, by a table; None if a character is not printable."""
+    codes = np.frombuffer(lines.replace(_SHARP_S, "ss").encode(_UTF_32), np.dtype("<u4"))
+    folded = _FOLDED.take(codes)
+    if not folded.all():
+        for code in set(codes[folded == 0].tolist()):
+            _FOLDED[code] = _fold_alone(chr(code))
+        folded = _FOLDED.take(codes)
+    most = folded.max(initial=0)
+    if most == _UNPRINTABLE:
+        return None
+    if most < _BY_LINE:
+        return folded.tobytes().decode(_UTF_32)
+    others = folded == _BY_LINE
+    folded[others] = _SPACE
+    numbers = np.unique((codes == _LINE_END).nonzero()[0].searchsorted(others.nonzero()[0]))
+    found, read = folded.tobytes().decode(_UTF_32).split("\n"), lines.split("\n")
+    for number in numbers.tolist():
+        found[number] = fold_case(read[number])
+    return "\n".join(found)
+
+
+def _fold_alone(character: str) -> int:
+    """Return what a character is folded to if it never joins another one before it."""
+    if not character.isprintable() and character != "\n":
+        return _UNPRINTABLE
+    folded, forms = fold_case(character), {*normalize("NFKC", character), *fold_case(character)}
+    may_join = any(category(each)[0] == "M" or ord(each) in _JAMO for each in forms)
+    return _BY_LINE if may_join or len(folded) > 1 else ord(folded)

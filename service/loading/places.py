@@ -21,6 +21,7 @@ from service.loading.compiler import with_and_without_spaces
 from service.loading.fast_path import read_plain_column
 from service.model.kinds import POSTAL, WORDS, Kind
 from service.model.words import ACCENT, HYPHENS, spoken
+from service.reading.batch import TextCells
 from service.reading.files.places_file import PlaceKey, PlaceList, folded, key_of
 from service.spool import Spools
 
@@ -300,8 +301,7 @@ def _ranks(are_cities: _Flags, fields: Sequence[Texts]) -> Rows:
 
 def _keys(kind: Kind, texts: StringArray) -> bytes:
     """Return the normalized keys of texts, in the format of `join_keys`."""
-    lines = texts.ended(b"\n").decode().split("\n")[:-1]
-    decoded = lines if len(lines) == len(texts) else list(map(bytes.decode, texts))
+    decoded = TextCells(map(bytes.decode, texts))
     plain = read_plain_column(kind, decoded)
     return join_keys(list(map(kind.normalize, decoded))) if plain is None else plain.keys.replace(NULL_KEY, b"")
 

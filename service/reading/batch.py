@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UnsetType
@@ -43,6 +44,27 @@ def written(cell: "Cell") -> str:
 
 
 Cell: TypeAlias = str | bool | tuple[str, ...] | WrongType | Invalid | None
+
+
+class TextCells(list[str]):
+    """The cells of a column that are texts, "" for no value; `lines` has all of them, each with a line feed."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, texts: Iterable[str], lines: str | None = None) -> None:
+        super().__init__(texts)
+        self.lines = "\n".join([*self, ""]) if lines is None else lines
+
+    @classmethod
+    def of(cls, cells: Sequence[Any]) -> "TextCells | None":
+        """Return cells as texts; None if one of them is neither a text nor None."""
+        if isinstance(cells, cls):
+            return cells
+        with suppress(TypeError):
+            return cls(cells)
+        with suppress(TypeError):
+            return cls(["" if cell is None else cell for cell in cells])
+        return None
 
 
 def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:

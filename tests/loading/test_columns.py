@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from service.engine.columns.column import join_keys
-from service.loading.fast_path import PlainColumn, decimal_keys, parse_instants, read_plain_column
+from service.loading import fast_path
+from service.loading.fast_path import PlainColumn, decimal_keys, fold_lines
 from service.model.kinds import (
     IDENTIFIER,
     INSTANT,
@@ -25,7 +26,7 @@ from service.model.kinds import (
     number_key,
     parse_instant,
 )
-from service.reading.batch import WrongType
+from service.reading.batch import TextCells
 from tests.thoroughness import some_of
 
 TEXTS = st.lists(
@@ -41,6 +42,18 @@ ZONES = st.sampled_from(
     ["", "Z", "+00:00", "-00:00", "+05:30", "-14:00", "+23:59", "+24:00", "-01:60", "z", "Z ", "-0100", "\0"]
 )
 INSTANTS = st.builds(lambda *parts: "".join(parts), DATES, TIMES, FRACTIONS, ZONES)
+
+
+def read_plain_column(
+    kind: Kind, cells: Sequence[str | None], bounds: tuple[str, str] | None = None
+) -> PlainColumn | None:
+    texts = TextCells.of(cells)
+    assert texts is not None
+    return fast_path.read_plain_column(kind, texts, bounds)
+
+
+def parse_instants(cells: Sequence[str]) -> PlainColumn | None:
+    return read_plain_column(INSTANT, cells)
 
 
 def assert_plain(kind: Kind, cells: Sequence[str | None], plain: PlainColumn) -> None:
@@ -77,11 +90,22 @@ def test_the_fast_path_reads_every_printable_character_like_its_kind(kind: Kind)
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
-@pytest.mark.parametrize(
-    "cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b", WrongType("1")]
-)
-def test_the_fast_path_gives_up_on_unusual_cells(kind: Kind, cell: str | WrongType) -> None:
+@pytest.mark.parametrize("cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b"])
+def test_the_fast_path_gives_up_on_unusual_cells(kind: Kind, cell: str) -> None:
     assert read_plain_column(kind, ["a", cell, "b"]) is None
+
+
+@given(st.lists(st.text(st.characters() | st.sampled_from("ßẞªº\u00b4ｶﾞ\u0301\u1161\u0345각"), max_size=8)))
+def test_lines_are_folded_together_like_each_alone(texts: list[str]) -> None:
+    printable = ["".join(filter(str.isprintable, text)) for text in texts]
+    assert fold_lines(TextCells(printable).lines) == TextCells(map(fold_case, printable)).lines
+
+
+def test_a_pair_of_letters_is_folded_like_a_text() -> None:
+    """Each that may join another one, after one that others join."""
+    letters = [each for each in map(chr, range(0x80, 0x3400)) if each.isprintable()]
+    texts = [f"{before}{each}" for before in "aI\u1100각カ\u03b9" for each in letters]
+    assert fold_lines(TextCells(texts).lines) == TextCells(map(fold_case, texts)).lines
 
 
 @pytest.mark.parametrize("kind", [*TEXT_KINDS, INSTANT], ids=lambda kind: str(kind.name))
