@@ -6,8 +6,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from service.model.kinds import IDENTIFIER, WORDS
-from service.model.records import COMPANIES, STORES, Company, Field, Resource
+from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import Batch, Cell, CleanedFile, RecordFile
 from service.reading.columns.field_names import find_alike
 from service.reading.diagnostics import FileError, Issue
@@ -31,7 +30,7 @@ from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, Tab
 from service.reading.formats.workbook_file import WorkbookFile
 from service.reading.isolation import FileReader
 from service.reading.mapping.conversions import has_value
-from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
+from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.text import assumed_encoding, count_line_breaks
 from service.spool import FileBytes
@@ -42,13 +41,6 @@ NAME_COLUMN: Final = "company_name"
 _LONGEST_BEGINNING: Final = 4_096  # bytes
 _IDENTIFIER: Final = COMPANIES.identifier
 _NAME: Final = "name"
-# The company columns of a stores file, unless a mapping declares others.
-OWNERS: Final = Resource(
-    name=STORES.name,
-    record=Company,
-    identifier=_IDENTIFIER,
-    fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
-)
 _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     JSON.name: open_json,
     JSON_LINES.name: open_json_lines,
@@ -73,8 +65,8 @@ class DistinctCompanies:
         self._fields = [field.name for field in resource.fields]
         self._known: set[Cell] = set()
 
-    def of(self, batch: Batch, name_column: str = _NAME) -> Batch:
-        """Return the companies in the records of the next stores; their names are in a column of these."""
+    def of(self, batch: Batch) -> Batch:
+        """Return the companies in the records of the next stores."""
         identifiers = batch.columns[_IDENTIFIER]
         first = []
         for index, cell in enumerate(identifiers):
@@ -83,7 +75,7 @@ class DistinctCompanies:
                 first.append(index)
         none = (None,) * len(identifiers)
         columns = {name: _selected(batch.columns.get(name, none), first) for name in self._fields}
-        named = zip(_selected(batch.columns[name_column], first), columns[_IDENTIFIER], strict=True)
+        named = zip(_selected(batch.columns[_NAME], first), columns[_IDENTIFIER], strict=True)
         columns[_NAME] = [name if has_value(name) else identifier for name, identifier in named]
         numbers = _selected(batch.numbers, first)
         return Batch(numbers, columns, lambda: _selected(batch.lines(), first), (), (), batch.done, batch.total)
@@ -163,20 +155,16 @@ class RecordReader:
         opened = None
         if not (form is JSON and is_plain):
             opened = open_file(text, form, reader=file.reader, options=own.table, finds=finds)
-
-        def mapped(mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> MappedRecords:
-            records = opened or open_json(text, resource.name)
-            records.is_exact = is_plain
-            return MappedRecords(records, mapping, resource, by_name=by_name, as_of=data.as_of)
-
         derives = data.derives_companies and not (is_plain and has_array(text, COMPANIES.name))
-        if derives and resource.name != STORES.name and declared.derives_companies:
-            batches = mapped(declared.companies, resource, by_name=False).batches()
-            return Records(map(self._derived.of, batches), (_IN_MAPPING,))
-        if derives and resource.name != STORES.name:
-            batches = mapped(declared.stores.only(COMPANIES.identifier), OWNERS).batches()
-            return Records((self._derived.of(batch, NAME_COLUMN) for batch in batches), (_IN_COLUMN,))
-        records = mapped(own, resource)
+        is_derived = derives and resource.name != STORES.name
+        found = opened or open_json(text, STORES.name if is_derived else resource.name)
+        found.is_exact = is_plain
+        if is_derived:
+            of_companies = declared.companies if declared.derives_companies else _owners(own)
+            batches = MappedRecords(found, of_companies, resource, by_name=False, as_of=data.as_of).batches()
+            assumed = _IN_MAPPING if declared.derives_companies else _IN_COLUMN
+            return Records(map(self._derived.of, batches), (assumed,))
+        records = MappedRecords(found, own, resource, as_of=data.as_of)
         batches = map(_without_name, records.batches()) if derives else records.batches()
         is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
         warnings = opened.warnings if isinstance(opened, TableFile) else []
@@ -185,6 +173,18 @@ class RecordReader:
         if not is_terminated:
             warnings += [("", 1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
         return Records(batches, [*_encoding(file), *records.assumed], warnings)
+
+
+def _owners(stores: ResourceMapping) -> ResourceMapping:
+    """Return the mapping of the companies in a stores file, unless another is declared."""
+    columns = {_IDENTIFIER: _IDENTIFIER, _NAME: NAME_COLUMN}
+    fields = {
+        field: msgspec.structs.replace(FieldMapping.of_column(column, optional=True), default="")
+        for field, column in columns.items()
+    }
+    return msgspec.structs.replace(
+        stores, fields=fields | {_IDENTIFIER: stores.fields.get(_IDENTIFIER, fields[_IDENTIFIER])}
+    )
 
 
 def _watched(

@@ -16,7 +16,7 @@ from service.reading.characters import has_c1, repair_of_c1
 from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
 from service.reading.columns.flags import past_tester
 from service.reading.diagnostics import Issue
-from service.reading.mapping.declaration import AttributeTable, FieldMapping, ResourceMapping, SplitPart
+from service.reading.mapping.declaration import FieldMapping, ResourceMapping
 from service.reading.mapping.points import POINTS, coordinate, is_empty, with_decimal_points
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
@@ -56,8 +56,8 @@ _NOT: Final[Mapping[str, Issue]] = {
 
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> Iterator[Conversion]:
     """Yield the conversions of a field, in order; `texts` if all cells of the file are texts."""
-    if (split := entry.split) is not None:
-        yield lambda cells: [_part(split, cell) if isinstance(cell, str) else cell for cell in cells]
+    if entry.split is not None:
+        yield lambda cells: [_part(entry, cell) if isinstance(cell, str) else cell for cell in cells]
     if entry.pad:
         convert_number = cached_converter(partial(padded, entry.pad))
         yield lambda cells: list(map(convert_number, cells))
@@ -67,13 +67,13 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
         yield lambda cells: [convert(written(cell) if isinstance(cell, bool) else cell) for cell in cells]
     if entry.point:
         yield _point_converter(field.name, entry.point, mapping.decimal)
-    elif field.kind is NUMBER and mapping.decimal == "," and entry.attribute is None:
+    elif field.kind is NUMBER and mapping.decimal == "," and not entry.kind:
         yield lambda cells: [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
-    if field.kind is INSTANT and (parse := instant_converter(entry.dates or (), mapping.time_zone)) is not None:
+    if field.kind is INSTANT and (parse := instant_converter(entry.date or (), mapping.time_zone)) is not None:
         yield lambda cells: [parse(trim(cell)) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
     if (default := entry.default) is not None:
         yield lambda cells: [cell if has_value(cell) else default for cell in cells]
-    if entry.attribute is not None:
+    if entry.kind:
         yield AttributeReader(entry).column
     elif not texts and field.kind is not FLAG:
         yield _without_flags
@@ -114,12 +114,12 @@ def padded(digits: int, text: str) -> str:
     return text if (found := _CODE.fullmatch(text)) is None else f"{found[1].zfill(digits)}{found[2]}"
 
 
-def _part(split: SplitPart | None, text: str) -> str | None:
-    """Return a part of a text, without white space around it; without a separator, all of it is part 1."""
-    if split is None:
+def _part(entry: FieldMapping, text: str) -> str | None:
+    """Return the declared part of a text, without white space around it; without a separator, all of it is part 1."""
+    if entry.split is None or entry.part is None:
         return text
-    parts = trim(text).split(split.separator, 1)
-    return trim(parts[split.number - 1]) if split.number <= len(parts) else None
+    parts = trim(text).split(entry.split, 1)
+    return trim(parts[entry.part - 1]) if entry.part <= len(parts) else None
 
 
 def _with_point(text: str) -> Cell:
@@ -137,7 +137,7 @@ def closer(entry: FieldMapping, as_of: date) -> Callable[[Cells, Cells], Cells]:
 
     The values of the entry are those of the flag, or of texts that are no dates if no column has flags.
     """
-    formats = entry.dates or ()
+    formats = entry.date or ()
     expected = f"as {' or '.join(formats)}, as the mapping declares" if formats else "such as 2024-05-31"
     issue = Issue("date", f"expected a closing date {expected}")
     is_past = past_tester(formats, as_of)
@@ -166,22 +166,21 @@ class AttributeReader:
 
     def __init__(self, entry: FieldMapping, no_value: AbstractSet[str] = frozenset()) -> None:
         """Read cells as an entry declares; what it declares of values is applied to the texts of lists."""
-        self._options = options = entry.attribute or AttributeTable()
-        self._entry, self._no_value, self._issue = entry, no_value, _NOT[options.kind]
-        parse_day, decimal = day_parser((*(entry.dates or ()), RFC_3339)), options.decimal or "."
+        self._entry, self._no_value, self._issue = entry, no_value, _NOT[entry.kind]
+        parse_day, decimal = day_parser((*(entry.date or ()), RFC_3339)), entry.decimal
         numbers = _NUMBERS if decimal == "." else _INTEGERS
-        self._plain = {"text": _TEXTS, "number": numbers, "url": _URLS}.get(options.kind)
+        self._plain = {"text": _TEXTS, "number": numbers, "url": _URLS}.get(entry.kind)
         # Each returns None for other texts.
         parsers: dict[str, Callable[[str], _Value]] = {
             "text": lambda text: text,
             "number": lambda text: None if decimal == "," and "." in text else _json_number(trim(text), decimal),
             "flag": lambda text: parse_flag(trim(text)),
-            "list": lambda text: self._texts((_part(entry.split, text) or "").split(options.separator)),
+            "list": lambda text: self._texts((_part(entry, text) or "").split(entry.separator)),
             "date": lambda text: None if (day := parse_day(trim(text))) is None else day.isoformat(),
         }
-        form = _FORMS.get(options.kind, _TEXTS)
-        parsers.setdefault(options.kind, lambda text: trim(text) if form.fullmatch(trim(text)) else None)
-        self._parse = parsers[options.kind]
+        form = _FORMS.get(entry.kind, _TEXTS)
+        parsers.setdefault(entry.kind, lambda text: trim(text) if form.fullmatch(trim(text)) else None)
+        self._parse = parsers[entry.kind]
         self._read_cached = lru_cache(MAX_CACHED)(self._read)
 
     def column(self, cells: Cells) -> Cells:
@@ -197,7 +196,7 @@ class AttributeReader:
         return (
             self._plain is not None
             and lines.count("\n") == len(cells)
-            and _MOST_BYTES * max(map(len, texts), default=0) <= self._options.max_length
+            and _MOST_BYTES * max(map(len, texts), default=0) <= self._entry.max_length
             and lines.replace("\n", "").isprintable()
             and self._plain.fullmatch(lines) is not None
         )
@@ -211,22 +210,22 @@ class AttributeReader:
             return None if value == () else value
         shown = written(cell)
         issue = issue if isinstance(cell, Invalid) else control_issue(shown) or issue
-        return Invalid(shown, issue, is_null=self._options.invalid is not None)
+        return Invalid(shown, issue, is_null=self._entry.invalid is not None)
 
     def _parsed(self, cell: Cell) -> _Value:
         """Return the value of a cell, None if it is none of the kind."""
         if isinstance(cell, str):
             return self._parse(cell)
-        if isinstance(cell, tuple) or (isinstance(cell, bool) and self._options.kind == "flag"):
+        if isinstance(cell, tuple) or (isinstance(cell, bool) and self._entry.kind == "flag"):
             return cell
-        elements = _elements(cell.text) if isinstance(cell, WrongType) and self._options.kind == "list" else None
+        elements = _elements(cell.text) if isinstance(cell, WrongType) and self._entry.kind == "list" else None
         return None if elements is None else self._texts(elements)
 
     def _check(self, value: object) -> Issue | None:
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         if issue := next(filter(None, map(control_issue, texts)), None):
             return issue
-        most = self._options.max_length
+        most = self._entry.max_length
         if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > most:
             return Issue("length", f"longer than {most:,} bytes, the `max_length` of the attribute")
         return None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias, get_args
 import msgspec
 from msgspec import Meta
 
-from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, Show, schema_of
+from service.model.attributes import SEPARATOR, Attribute, AttributeKind, Declaration, Schema, Show, schema_of
 from service.model.records import STORES, Resource
 from service.reading.formats.table_file import NO_OPTIONS, TableOptions
 
@@ -74,7 +74,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     default: Constant | None = None
     values: dict[str, Constant] = {}
     other: Constant | None = None
-    date: str | list[str] | None = None
+    date: str | tuple[str, ...] | None = None
     closing_date: str | None = None
     point: str | None = None
     optional: bool = False
@@ -101,41 +101,28 @@ class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "f
     holidays: list[date] | None = None
 
 
-class SplitPart(msgspec.Struct, frozen=True):
-    """One of the two parts of a text, before or after the first separator in it; `number` is 1 or 2."""
+class FieldMapping(AttributeTable, frozen=True, kw_only=True, rename={"column": "from"}):
+    """The mapping of a field or an attribute: the keys of its entry, checked, and which columns they mean.
 
-    separator: str
-    number: int
-
-
-class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The mapping of a field: the keys of its entry, checked, and which columns they mean.
-
-    sources    the first that has a value gives it
-    default    the value if none of them has one; a constant is a default without sources
-    values     a text in lower case -> the value that it means
-    dates      the formats of its dates; None for those of its file
-    attribute  what is declared of it if it is an attribute, complete
-    parts      of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
+    kind     that of an attribute; "" for a field
+    default  the value if no column has one, a constant, too
+    values   a text in lower case -> the value that it means
+    date     the formats of its dates; None for those of its file
+    sources  the first that has a value gives it
+    parts    of opening hours: a day of the week, `exceptions` or `timezone` -> how it is made
     """
 
+    kind: str = ""
+    separator: str = SEPARATOR
+    decimal: str = "."
+    date: tuple[str, ...] | None = None
     sources: tuple[JoinedColumns, ...] = ()
-    split: SplitPart | None = None
-    pad: int = 0
-    default: Constant | None = None
-    values: Mapping[str, Constant] = {}
-    other: Constant | None = None
-    dates: tuple[str, ...] | None = None
-    closing_date: str | None = None
-    point: str = ""
-    optional: bool = False
-    attribute: AttributeTable | None = None
     parts: Mapping[str, "FieldMapping"] = {}
 
     @classmethod
     def of_column(cls, name: str, *, optional: bool = False) -> "FieldMapping":
         """Return the mapping of a field that is a column."""
-        return cls(sources=(JoinedColumns((name,)),), optional=optional)
+        return cls(column=name, sources=(JoinedColumns((name,)),), optional=optional)
 
     @property
     def columns(self) -> Iterator[str]:
@@ -167,11 +154,7 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def maps_fields(self) -> bool:
         """Whether a field has an entry: attributes are columns beside those that are taken by their names."""
-        return any(entry.attribute is None for entry in self.fields.values())
-
-    def only(self, field: str) -> "ResourceMapping":
-        """Return the mapping with the entry of one field only, if it has one."""
-        return msgspec.structs.replace(self, fields={name: each for name, each in self.fields.items() if name == field})
+        return not all(entry.kind for entry in self.fields.values())
 
 
 # All fields are taken by their names.

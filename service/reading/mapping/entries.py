@@ -23,7 +23,6 @@ from service.reading.mapping.declaration import (
     FieldMapping,
     FieldTable,
     JoinedColumns,
-    SplitPart,
 )
 from service.reading.mapping.points import POINTS
 from service.reading.mapping.toml import keys_of, read_table, refuse
@@ -54,7 +53,10 @@ _WITH_DAYS: Final = {*_OWN_KEYS, "optional"}  # that say nothing of a column
 def parse_entry(entry: object, field: Field, key_path: str) -> FieldMapping:
     """Return how a field is made. Raises FileError, with the key that is wrong."""
     declared = _as_table(entry, '{ join = ["Street", "Number"] }', key_path)
-    return _parse_field(read_table(declared, FieldTable, key_path), declared, field, key_path)
+    table = read_table(declared, FieldTable, key_path)
+    _check_combination(declared, key_path)
+    _check_values(table, field, key_path)
+    return _complete(table, key_path)
 
 
 def _as_table(entry: object, such_as: str, key_path: str) -> dict[str, Any]:
@@ -63,21 +65,16 @@ def _as_table(entry: object, such_as: str, key_path: str) -> dict[str, Any]:
     return {"from": entry} if isinstance(entry, str) else entry
 
 
-def _parse_field(table: FieldTable, declared: Mapping[str, object], field: Field, key_path: str) -> FieldMapping:
-    _check_combination(declared, key_path)
-    _check_values(table, field, key_path)
-    return FieldMapping(
-        sources=_sources(table, key_path),
-        split=None if table.split is None or table.part is None else SplitPart(table.split, table.part),
-        pad=table.pad or 0,
-        default=table.constant if table.default is None else table.default,
-        values=_folded(table.values, key_path),
-        other=table.other,
-        dates=None if table.date is None else parse_formats(table.date, f"{key_path}.date"),
-        closing_date=table.closing_date,
-        point=table.point or "",
-        optional=table.optional,
-    )
+def _complete(table: FieldTable, key_path: str, **own: object) -> FieldMapping:
+    """Return a checked table, with its `own` values of an attribute."""
+    checked = {
+        "sources": _sources(table, key_path),
+        "default": table.constant if table.default is None else table.default,
+        "values": _folded(table.values, key_path),
+        "date": None if table.date is None else parse_formats(table.date, f"{key_path}.date"),
+    }
+    keys: dict[str, Any] = msgspec.structs.asdict(table) | {"separator": SEPARATOR} | checked | own
+    return FieldMapping(**keys)
 
 
 def _check_combination(declared: Mapping[str, object], key_path: str) -> None:
@@ -212,10 +209,11 @@ def _parse_attribute(name: str, entry: object, decimal: str, path: str) -> tuple
     shown = (UNSET if each is None else each for each in (table.label, table.group, table.show))
     attribute = Attribute(name, table.kind, separator, table.search, table.filter, *shown)  # type: ignore[arg-type]
     of_field = {key: declared[key] for key in declared.keys() - _OWN_KEYS - ({"separator"} if is_list else set())}
-    complete = msgspec.structs.replace(table, separator=separator, decimal=table.decimal or decimal)
-    field, parts = field_of(attribute), _parts(table, declared, path)
-    mapping = FieldMapping(optional=table.optional) if table.days else _parse_field(table, of_field, field, path)
-    return attribute, msgspec.structs.replace(mapping, attribute=complete, parts=parts)
+    if table.days is None:
+        _check_combination(of_field, path)
+        _check_values(table, field_of(attribute), path)
+    parts = _parts(table, declared, path)
+    return attribute, _complete(table, path, separator=separator, decimal=table.decimal or decimal, parts=parts)
 
 
 def _parts(table: AttributeTable, declared: Mapping[str, object], path: str) -> dict[str, FieldMapping]:

@@ -26,7 +26,7 @@ from service.reading.mapping.conversions import (
     has_value,
     without,
 )
-from service.reading.mapping.declaration import NO_MAPPING, AttributeTable, FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.points import located_columns
 from service.reading.mapping.toml import inline_table, quoted
 from service.texts import truncate
@@ -220,13 +220,13 @@ class _FieldMapper:
     def __init__(
         self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, file: RecordFile
     ) -> None:
-        formats = mapping.dates if entry.dates is None else entry.dates
+        formats = mapping.dates if entry.date is None else entry.date
         has_real_dates = file.has_dates and formats and RFC_3339 not in formats
-        entry = msgspec.structs.replace(entry, dates=(*formats, RFC_3339) if has_real_dates else formats)
+        entry = msgspec.structs.replace(entry, date=(*formats, RFC_3339) if has_real_dates else formats)
         self.name, self._sources, self.columns = field.name, entry.sources, list(entry.columns)
         self.closing_date, self._close = entry.closing_date, closer(entry, as_of) if entry.closing_date else None
         self._read_list: Conversion | None = None
-        if entry.attribute is not None and field.is_list:
+        if entry.kind and field.is_list:
             self._read_list = AttributeReader(entry, mapping.no_value).column
             entry = msgspec.structs.replace(entry, split=None, values={}, other=None)
         self._conversions = list(conversions(field, entry, mapping, texts=file.is_table))
@@ -251,12 +251,11 @@ class _HoursMapper(_FieldMapper):
     def __init__(
         self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, file: RecordFile
     ) -> None:
-        plain = msgspec.structs.replace(entry, attribute=None)
+        plain = msgspec.structs.replace(entry, kind="")
         super().__init__(msgspec.structs.replace(field, attribute=""), plain, mapping, as_of, file)
         self._parts = {name: _FieldMapper(field, each, mapping, as_of, file) for name, each in entry.parts.items()}
-        table = entry.attribute or AttributeTable()
-        is_null = table.invalid is not None
-        self._reader = HoursReader(holidays=table.holidays, as_of=as_of, is_null_if_invalid=is_null)
+        is_null = entry.invalid is not None
+        self._reader = HoursReader(holidays=entry.holidays, as_of=as_of, is_null_if_invalid=is_null)
 
     def cells(self, columns: _Columns, size: int, fields: _Columns) -> Cells:
         """Return the hours as JSON; their zone may be that of the country among the fields."""

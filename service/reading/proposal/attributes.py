@@ -15,7 +15,7 @@ from service.reading.characters import REPAIRS
 from service.reading.columns.field_names import COORDINATES, is_identifier_name, suggest_field
 from service.reading.columns.flags import IS_OPEN, flag_of
 from service.reading.mapping.conversions import AttributeReader
-from service.reading.mapping.declaration import AttributeTable, FieldMapping
+from service.reading.mapping.declaration import FieldMapping
 from service.reading.mapping.toml import inline_table, one_or_array, quoted
 from service.reading.proposal.column_choice import prove_formats
 from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, FirstRecords
@@ -80,7 +80,7 @@ def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
 
 
 def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> bool:
-    reader = AttributeReader(FieldMapping(attribute=AttributeTable(kind=kind, separator=SEPARATOR, decimal=decimal)))
+    reader = AttributeReader(FieldMapping(kind=kind, decimal=decimal))
     return not any(isinstance(cell, Invalid) for cell in reader.column(column.values))
 
 

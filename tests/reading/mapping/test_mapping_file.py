@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 from msgspec import inspect
+from msgspec.structs import replace
 
 from service.reading.diagnostics import FileError
 from service.reading.encodings import parse_encoding
@@ -62,23 +63,22 @@ def test_a_mapping_is_what_its_file_declares(tmp_path: Path) -> None:
     assert (stores.encoding, stores.table.delimiter, stores.decimal) == ("windows-1252", ";", ",")
     assert (stores.dates, stores.time_zone) == (("dd.mm.yyyy", "dd.mm.yyyy hh:mm"), ZoneInfo("Europe/Berlin"))
     assert stores.no_value == {"n/a", "k.a."}
-    chain = FieldMapping(sources=(JoinedColumns(("Kette",)),))
+    chain, joined = FieldMapping.of_column("Kette"), ("Straße", "Hausnummer")
     assert stores.fields == {
-        "store_id": FieldMapping(sources=(JoinedColumns(("Filial-Nr",)),)),
-        "address_1": FieldMapping(sources=(JoinedColumns(("Straße", "Hausnummer"), ", "),)),
-        "name": FieldMapping(sources=(JoinedColumns(("branch",)), JoinedColumns(("a", "b"), " "))),
-        "country": FieldMapping(default="DE"),
-        "is_open": FieldMapping(
-            sources=(JoinedColumns(("Status",)),), values={"geöffnet": True, "geschlossen": False}, default=True
+        "store_id": FieldMapping.of_column("Filial-Nr"),
+        "address_1": FieldMapping(join=joined, sources=(JoinedColumns(joined, ", "),)),
+        "name": FieldMapping(
+            first=["branch", {"join": ["a", "b"]}], sources=(JoinedColumns(("branch",)), JoinedColumns(("a", "b"), " "))
         ),
-        "created_at": FieldMapping(sources=(JoinedColumns(("Eröffnet",)),), dates=("yyyy-mm-dd",)),
+        "country": FieldMapping(constant="DE", default="DE"),
+        "is_open": replace(
+            FieldMapping.of_column("Status"), values={"geöffnet": True, "geschlossen": False}, default=True
+        ),
+        "created_at": replace(FieldMapping.of_column("Eröffnet"), date=("yyyy-mm-dd",)),
         "company_id": chain,
     }
     assert mapping.derives_companies
-    assert mapping.companies.fields == {
-        "company_id": chain,
-        "name": FieldMapping(sources=(JoinedColumns(("Kettenname",)),)),
-    }
+    assert mapping.companies.fields == {"company_id": chain, "name": FieldMapping.of_column("Kettenname")}
     assert (mapping.companies.time_zone, mapping.companies.dates) == (stores.time_zone, stores.dates)
 
 
@@ -90,14 +90,14 @@ def test_an_empty_mapping_changes_nothing() -> None:
 def test_a_derived_company_has_the_identifier_of_its_stores_unless_it_is_declared() -> None:
     mapping = parse_mapping(b'[companies]\nfrom = "stores"')
     assert mapping.companies.fields["name"] == mapping.stores.fields["company_id"]
-    assert mapping.stores.fields["company_id"] == FieldMapping(sources=(JoinedColumns(("company_id",)),))
+    assert mapping.stores.fields["company_id"] == FieldMapping.of_column("company_id")
 
 
 def test_keys_and_entries_of_a_file_replace_those_of_its_preset() -> None:
     own = b'preset = "overture"\n[stores]\ntime_zone = "Asia/Tokyo"\n[stores.fields]\ncity = { constant = "Kyoto" }'
     mapping, preset = parse_mapping(own), load_mapping("overture")
     assert mapping.stores.time_zone is not None
-    assert mapping.stores.fields == {**preset.stores.fields, "city": FieldMapping(default="Kyoto")}
+    assert mapping.stores.fields == {**preset.stores.fields, "city": FieldMapping(constant="Kyoto", default="Kyoto")}
     assert mapping.companies.fields == preset.companies.fields
     assert mapping.derives_companies
 
@@ -276,7 +276,7 @@ def test_a_mapping_is_refused_with_its_key_and_the_nearest_name(text: str, why: 
 
 def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None:
     mapping = parse_mapping(b'[stores.fields]\nprovince = { constant = "" }')
-    assert mapping.stores.fields == {"province": FieldMapping(default="")}
+    assert mapping.stores.fields == {"province": FieldMapping(constant="", default="")}
 
 
 @pytest.mark.parametrize(
