@@ -614,7 +614,7 @@ FIGURES: Final = {
     "docs/mapping.md": """
         the first {reading.batch.BATCH_SIZE:,} records
         the first {reading.batch.BATCH_SIZE:,} records
-        More than {reading.proposal.flag._MAX_UNKNOWN} such words
+        More than {reading.proposal.entry._MAX_UNKNOWN} such words
         more than {reading.columns.flags.MAX_TEXTS} different texts
         up to {reading.mapping.toml.MAX_SIZE!M} MiB
         more than {reading.mapping.toml._MAX_DOTS:,} dots

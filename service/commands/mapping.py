@@ -12,9 +12,8 @@ from service.reading.diagnostics import FileError
 from service.reading.files.data_files import FileSet, alike_files, read_dataset
 from service.reading.files.records import opener
 from service.reading.mapping.declaration import DataMapping
-from service.reading.mapping.toml import array, quoted
-from service.reading.proposal.column_choice import recognizes
-from service.reading.proposal.proposal import find_table_options, options_as_toml, propose_mapping
+from service.reading.proposal.proposal import propose_mapping
+from service.reading.proposal.table_options import find_table_options, recognizes
 
 
 @click.command(params=[SETTINGS["encoding"]])
@@ -38,9 +37,8 @@ def mapping(data: Path, **values: Any) -> None:
             open_file = opener(file, recognizes, encoding)
             options = find_table_options(open_file, file.format, file.sheets)
             patterns = found.mapping.files.get(STORES.name)
-            declared = {"files": array(patterns)} if patterns else {}
-            declared |= {"encoding": quoted(encoding)} if encoding else {}
-            declared |= options_as_toml(options)
+            declared = {key: value for key, value in {"files": patterns, "encoding": encoding}.items() if value}
+            declared |= options.declared
             text = propose_mapping(open_file(options), file.name, options=declared, derives_companies=derives)
     except FileError as error:
         raise click.ClickException(str(error.diagnostic(file.name))) from error

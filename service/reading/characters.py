@@ -1,14 +1,12 @@
 """Characters that programs left in texts: what is wrong with a text, and how cells are cleaned of it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from html import unescape
 from html.entities import html5
 from operator import methodcaller
 from typing import Final
-
-import msgspec
 
 from service.model.kinds import trim
 from service.reading.diagnostics import Issue
@@ -68,25 +66,17 @@ _TELLS: Final = {
 }
 
 
-class Cleaning(msgspec.Struct, frozen=True):
-    """How each cell is cleaned before all else.
+def cleaner(repairs: Sequence[str], *, trims: bool) -> Callable[[str], str] | None:
+    """Return the function that cleans a text before all else, also of outer white space; None if texts stay the same.
 
-    trim    whether outer white space is stripped
-    repair  names of `REPAIRS`, and encodings whose bytes C1 characters (U+0080 to U+009F) are
+    Repairs are names of `REPAIRS`, and encodings whose bytes C1 characters (U+0080 to U+009F) are.
     """
-
-    trim: bool = False
-    repair: tuple[str, ...] = ()
-
-    @property
-    def clean(self) -> Callable[[str], str] | None:
-        """The function that cleans a text; None if texts stay as they are."""
-        first, *others = REPAIRS
-        encodings = [methodcaller("translate", meant_by_c1(name)) for name in self.repair if name not in REPAIRS]
-        steps = [REPAIRS[first]] * (first in self.repair) + encodings
-        steps += [REPAIRS[name] for name in others if name in self.repair]
-        steps += [trim] * self.trim  # last: what is repaired may be white space
-        return (lambda text: reduce(lambda text, step: step(text), steps, text)) if steps else None
+    first, *others = REPAIRS
+    encodings = [methodcaller("translate", meant_by_c1(name)) for name in repairs if name not in REPAIRS]
+    steps = [REPAIRS[first]] * (first in repairs) + encodings
+    steps += [REPAIRS[name] for name in others if name in repairs]
+    steps += [trim] * trims  # last: what is repaired may be white space
+    return (lambda text: reduce(lambda text, step: step(text), steps, text)) if steps else None
 
 
 @cache

@@ -47,8 +47,8 @@ from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.mapping.points import POINTS, coordinate, propose_notation
-from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
+from service.reading.proposal.table_options import recognizes
 from service.reading.text import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from service.spool import Spools
 from tests.engine import oracle
@@ -74,7 +74,7 @@ def read_dialect(given: bytes) -> None:
     for delimiter, quotes in product((None, *DELIMITERS), (True, False)):
         with suppress(FileError):
             text = plain_text(given, None)[:]
-            file = open_csv(text, options=TableOptions(delimiter=delimiter, quotes=quotes))
+            file = open_csv(text, options=TableOptions(delimiter=delimiter, quote='"' * quotes))
             assert file.names[-1]
             _check_numbers(file.batches([file.names[-1]]))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.characters import Cleaning, check_characters, may_have_wrong_characters, needed_repairs
+from service.reading.characters import check_characters, cleaner, may_have_wrong_characters, needed_repairs
 from service.reading.encodings import describe_encoding, plausible_encodings
 from service.reading.mapping.conversions import control_issue
 from tests.loading.data_files import DERIVED, STORE_FIELDS, as_csv, load_files, rows, store
@@ -93,7 +93,7 @@ def test_a_replaced_character_has_a_warning() -> None:
 
 
 def test_repairs_are_applied_in_their_order() -> None:
-    clean = Cleaning(trim=True, repair=("apostrophe", "cp1252", "utf-8-twice", "invisible", "entities")).clean
+    clean = cleaner(("apostrophe", "cp1252", "utf-8-twice", "invisible", "entities"), trims=True)
     assert clean is not None
     assert clean("\u200b &#39;0\xc3\x8d\x96 ") == "'0Í–"  # noqa: RUF001 - a real dash
     assert clean(" &#39;012\ufeff") == "012"

@@ -14,7 +14,7 @@ from service.reading.batch import BATCH_SIZE
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import RowStream, open_csv
 from service.reading.formats.table_file import find_data
-from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.table_options import recognizes
 from tests.loading.data_files import load_stores, refusal, rows
 
 HEADER = "store_id,company_id,address_1,city,country\n"

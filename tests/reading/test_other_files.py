@@ -1,6 +1,7 @@
 """Files that are not what their names say, and tables that are written unusually: they are read, or it is said why."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,8 @@ from service.reading.formats.csv_file import open_csv
 from service.reading.formats.file_format import CSV
 from service.reading.formats.json_file import open_json, open_json_lines
 from service.reading.formats.table_file import TableOptions
-from service.reading.proposal.column_choice import recognizes
-from service.reading.proposal.proposal import find_table_options, options_as_toml, propose_mapping
+from service.reading.proposal.proposal import propose_mapping
+from service.reading.proposal.table_options import find_table_options, recognizes
 from tests.reading.mapping.record_files import Compiled, compiled
 
 RECORD = '{"store_id": "7", "company_id": "b", "address_1": "x", "city": "y", "country": "z"}'
@@ -100,14 +101,14 @@ def failure(folder: Path, text: str) -> str:
     return str(load(file).report.errors[0])
 
 
-def proposed(text: str) -> tuple[dict[str, str], Compiled]:
+def proposed(text: str) -> tuple[dict[str, Any], Compiled]:
     """Return the options that are proposed for a CSV text, and what is loaded with the proposal."""
 
     def opened(options: TableOptions) -> object:
         return open_csv(text.encode(), options=options, finds=recognizes)
 
     options = find_table_options(opened, CSV)  # type: ignore[arg-type]
-    declared = dict(options_as_toml(options))
+    declared = options.declared
     file = open_csv(text.encode(), options=options, finds=recognizes)
     return declared, compiled(propose_mapping(file, "x.csv", options=declared), file)
 
@@ -128,7 +129,7 @@ def load_text(folder: Path, text: str) -> Loaded:
 )
 def test_spaces_around_quotes_are_trimmed(row: str, name: str) -> None:
     declared, loaded = proposed(f"{HEADER.replace(',', ', ')}\n{row}\n")
-    assert declared == {"trim": "true"}
+    assert declared == {"trim": True}
     assert [each["name"] for each in loaded.stores] == [name]
 
 
@@ -153,7 +154,7 @@ def test_lines_in_quotes_are_named_and_no_quotes_are_served(tmp_path: Path) -> N
 
 def test_columns_of_one_name_are_declared_with_numbers() -> None:
     declared, loaded = proposed("title\nid,brand,street,street,town,land,phone,phone\n7,b,x,Suite 4,Ulm,DE,1,2\n")
-    assert declared["skip_lines"] == "2"
-    assert '"street", "street_2", "town", "land", "phone", "phone_2"]' in declared["columns"]
+    assert declared["skip_lines"] == 2
+    assert declared["columns"][2:] == ("street", "street_2", "town", "land", "phone", "phone_2")
     (store,) = loaded.stores
     assert (store["store_id"], store["address_1"], store["city"], store["phone_number"]) == ("7", "x", "Ulm", "1")

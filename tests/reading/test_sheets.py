@@ -104,7 +104,7 @@ def test_sheets_of_such_records_that_are_not_read_are_warned_of(tmp_path: Path) 
     ("sheets", "declared"),
     [
         ({"North": NORTH, "Notes": [["a"], ["b"]], "South": SOUTH}, 'sheets = ["North", "South"]'),
-        ({"Cover": [["Our stores"]], "South": SOUTH}, 'sheet = "South"'),
+        ({"Cover": [["Our stores"]], "South": SOUTH}, 'sheets = ["South"]'),
         ({"Cover": [], "North": NORTH, "South": SOUTH}, 'sheets = ["North", "South"]'),
         ({"North": [["2024"], *NORTH], "South": [["2025"], *SOUTH]}, 'skip_lines = 1\nsheets = ["North", "South"]'),
         ({"North": NORTH, "Notes": [["a"], ["b"]]}, ""),

@@ -18,7 +18,7 @@ from service.model.records import COMPANIES, STORES, Resource
 from service.reading.diagnostics import FileError
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS, TEXT_RANK, FileFormat
 from service.reading.formats.json_text import check_depth
-from service.reading.mapping.toml import MAX_SIZE, array, parse_toml
+from service.reading.mapping.toml import MAX_SIZE, parse_toml, toml
 from service.reading.text import decode_text, read_stored
 from service.spool import FileBytes
 from service.texts import truncate
@@ -200,7 +200,7 @@ def alike(names: Sequence[str]) -> Sequence[str]:
 
 def suggest_patterns(patterns: Sequence[str], expected: str) -> str:
     """Return how a mapping declares several files."""
-    return f"declare files = {array(patterns)} in [{expected}] of mapping.toml"
+    return f"declare files = {toml(patterns)} in [{expected}] of mapping.toml"
 
 
 def suggest_other_files(names: Iterable[str]) -> str:

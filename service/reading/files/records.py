@@ -101,10 +101,10 @@ def open_file(
         return open_csv(text, options=options, finds=finds)
     if form is WORKBOOK:
         return WorkbookFile(reader or text, options, finds)
-    if keys := options.keys:
-        raise FileError(f"the mapping declares {', '.join(keys)}: only for CSV files and workbooks; remove it")
+    if keys := options.declared.keys() - {"repair", "trim"}:
+        raise FileError(f"the mapping declares {', '.join(sorted(keys))}: only for CSV files and workbooks; remove it")
     file = ParquetFile(reader or text) if form is PARQUET else _OPENERS[form.name](text)
-    clean = options.cleaning.clean
+    clean = options.clean
     return file if clean is None else CleanedFile(file, clean)
 
 

@@ -64,8 +64,8 @@ class RowStream:
         self, text: FileBytes, delimiter: str, options: TableOptions = NO_OPTIONS, start: int = 0, line: int = 1
     ) -> None:
         csv.field_size_limit(_MAX_CELL)
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
-        spaces, end = options.cleaning.trim and delimiter != " ", re.escape(delimiter)
+        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quote else csv.QUOTE_NONE
+        spaces, end = options.trim and delimiter != " ", re.escape(delimiter)
         self._quoted_cell = re.compile(rf'((?:\A|{end}) *"(?:[^"]|"")*+") *(?={end}|[\r\n]|\Z)') if spaces else None
         self._parse = partial(csv.reader, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=spaces)
         self.unclosed, self._bytes = 0, open_bytes(text, start)
@@ -196,7 +196,7 @@ def _find_delimiter(text: "_CsvText", finds: Finds) -> str:
 def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
     """Return the offset of the first row with a value, and its bytes with a quote for each quoted cell."""
     row, text = bytearray(), csv_text.text
-    tokens = _QUOTED_OR_LINE_END if csv_text.options.quotes else _LINE_END
+    tokens = _QUOTED_OR_LINE_END if csv_text.options.quote else _LINE_END
     start = end = skip_blank_rows(text, _ALL, csv_text.start)
     for token in tokens.finditer(text, start):
         row += text[end : token.start()]

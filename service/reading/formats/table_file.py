@@ -4,13 +4,13 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, compress, count, islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE, Batch, RecordFile, UnreadableRecord, UnusedName
-from service.reading.characters import Cleaning
+from service.reading.characters import cleaner
 from service.reading.columns.field_names import MAX_UNUSED, column_key, suggest_field
 from service.reading.diagnostics import FileError, Issue
 from service.texts import repeated, truncate
@@ -20,7 +20,6 @@ NO_VALUE: Final = ""
 _MARK: Final = "\ufeff"  # of a file that was put behind another
 _AROUND: Final = (("", ""), (" ", ""), ("", " "), (_MARK, ""), (f'{_MARK}"', '"'))  # of the first name in it
 _HEADER: Final = Issue("header", "the header again, left out; files seem to have been put together")
-_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns")} | {"sheets": "sheet", "quotes": "quote"}
 _MAX_COLUMNS: Final = 100  # that are compared
 # Forms of values that no name has, together with other values of its form below it.
 _FORMS: Final = (
@@ -73,27 +72,33 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class TableOptions(msgspec.Struct, frozen=True):
-    """How a table is read.
+    """How a table is read, by the keys of a mapping. Cells of other formats are repaired and trimmed, too.
 
     delimiter   of the cells of CSV; None if the file decides
-    quotes      whether double quotes enclose cells of CSV
+    quote       what encloses cells of CSV; "" for nothing
     skip_lines  the lines above the table, of a sheet its rows
     columns     the names of the columns of a table without a header; none if it has one
     sheets      those of a workbook; none for the first one
-    cleaning    how cells are cleaned: those of other formats, too
     """
 
+    repair: tuple[str, ...] = ()
     delimiter: str | None = None
-    quotes: bool = True
+    quote: str = '"'
     skip_lines: int = 0
     columns: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
-    cleaning: Cleaning = Cleaning()
+    trim: bool = False
 
     @property
-    def keys(self) -> list[str]:
-        """The declared keys of a mapping that mean something only for tables."""
-        return [key for name, key in _KEYS.items() if getattr(self, name) != getattr(NO_OPTIONS, name)]
+    def declared(self) -> dict[str, Any]:
+        """The keys whose values are not the default."""
+        values = msgspec.structs.asdict(self)
+        return {key: values[key] for key in values if values[key] != getattr(NO_OPTIONS, key)}
+
+    @property
+    def clean(self) -> Callable[[str], str] | None:
+        """The function that cleans a text; None if texts stay the same."""
+        return cleaner(self.repair, trims=self.trim)
 
 
 NO_OPTIONS: Final = TableOptions()
@@ -177,7 +182,7 @@ class TableFile(RecordFile):
 
     def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
-        self._clean, self._columns, self._header = options.cleaning.clean, options.columns, Header((), 0)
+        self._clean, self._columns, self._header = options.clean, options.columns, Header((), 0)
         self.warnings: list[tuple[str, int | None, Issue]] = []
         try:
             self._header, _ = self._split_header()

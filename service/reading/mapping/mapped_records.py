@@ -28,7 +28,7 @@ from service.reading.mapping.conversions import (
 )
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.points import located_columns
-from service.reading.mapping.toml import inline_table, quoted
+from service.reading.mapping.toml import toml
 from service.texts import truncate
 
 COUNTRY: Final = "country"
@@ -115,7 +115,7 @@ class _Finder:
         if near := get_close_matches(name, self._names[:_MAX_NAMES], n=1):
             return f"; did you mean {near[0]!r}?"
         is_plain = field != STORES.identifier and entry == FieldMapping.of_column(name)
-        constant = f"; a value of all records is {inline_table({'constant': quoted(truncate(name))})}"
+        constant = f"; a value of all records is {toml({'constant': truncate(name)})}"
         optional = "; if only some records have it, declare it optional"
         return optional if not self._is_table else constant if is_plain else ""
 

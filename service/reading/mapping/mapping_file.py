@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Field, Resource
-from service.reading.characters import REPAIRS, Cleaning, meant_by_c1
+from service.reading.characters import REPAIRS, meant_by_c1
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
 from service.reading.encodings import parse_encoding
@@ -215,10 +215,11 @@ def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     for key, names in {"columns": table.columns, "sheets": table.sheets}.items():
         check_distinct(names or (), f"{key_path}.{key}")
     return TableOptions(
+        repair=_parse_repairs(table.repair, f"{key_path}.repair"),
         delimiter=table.delimiter,
-        quotes=table.quote != "",
+        quote=table.quote,
         skip_lines=table.skip_lines,
         columns=tuple(table.columns or ()),
         sheets=tuple(table.sheets or ()) if table.sheet is None else (table.sheet,),
-        cleaning=Cleaning(table.trim, _parse_repairs(table.repair, f"{key_path}.repair")),
+        trim=table.trim,
     )

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -75,19 +75,18 @@ def quoted(text: str) -> str:
     return f'"{"".join(map(_escape, text))}"'
 
 
-def array(texts: Iterable[str]) -> str:
-    """Return an array of texts."""
-    return f"[{', '.join(map(quoted, texts))}]"
+def toml(value: object) -> str:
+    """Return a text, flag, number, array or table on one line; the keys of tables are in TOML already."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {toml(each)}' for key, each in value.items())} }}"
+    return f"[{', '.join(map(toml, value))}]" if isinstance(value, Sequence) else str(value).lower()
 
 
-def one_or_array(texts: Sequence[str]) -> str:
-    """Return a single text, an array of several, or "" for none."""
-    return array(texts) if len(texts) > 1 else "".join(map(quoted, texts))
-
-
-def inline_table(values: Mapping[str, str]) -> str:
-    """Return a table on one line, of keys and values in TOML."""
-    return f"{{ {', '.join(f'{key} = {value}' for key, value in values.items())} }}"
+def one_or_several(texts: Sequence[str]) -> str | Sequence[str]:
+    """Return a single text, or the array of several."""
+    return texts[0] if len(texts) == 1 else texts
 
 
 def _escape(character: str) -> str:

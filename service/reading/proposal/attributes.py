@@ -16,8 +16,8 @@ from service.reading.columns.field_names import COORDINATES, is_identifier_name,
 from service.reading.columns.flags import IS_OPEN, flag_of
 from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import FieldMapping
-from service.reading.mapping.toml import inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import prove_formats
+from service.reading.mapping.toml import one_or_several, quoted, toml
+from service.reading.proposal.entry import Keys, prove_formats
 from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, FirstRecords
 
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
@@ -38,30 +38,29 @@ _NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
 _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
-def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dict[str, str]:
-    """Return the keys of the kind of a column, in TOML, none for texts; `decimal` separates decimals of the stores."""
+def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> Keys:
+    """Return the keys of the kind of a column, none for texts; `decimal` separates decimals of the stores."""
     texts, has_flags = set(column.texts), any(isinstance(cell, bool) for cell in column.values)
     is_code = _is_code(column.name) and not has_flags  # ON is a province, NO a country
     may_be_flag = not is_code and (not texts <= _BITS or texts in (_BITS, set()))  # of digits only if there are both
     if may_be_flag and _fits(column, "flag"):
-        return of_kind("flag")
+        return {"kind": "flag"}
     if not has_flags:
         possible = [()] if _fits(column, "date") else prove_formats(column.texts, first)[0]
         if len(possible) == 1 and (_SINCE_1970.isdisjoint(possible[0]) or _TIMES.search(column.name)):
-            return of_kind("date") | ({"date": one_or_array(possible[0])} if possible[0] else {})
+            return {"kind": "date", **({"date": one_or_several(possible[0])} if possible[0] else {})}
         if all(map(NUMBER.fullmatch, column.texts)) and not is_code:
             return _number(column, decimal)
         flags = {quoted(text): flag_of(text) for text in column.texts if not is_code}
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
-            values = {text: "true" if flag else "false" for text, flag in flags.items()}
-            return of_kind("flag") | {"values": inline_table(values)}
+            return {"kind": "flag", "values": flags}
     for kind, sign in _SIGNS.items():
         if all(map(sign.search, column.texts)) and _fits(column, kind):
-            return of_kind(kind)
+            return {"kind": kind}
     # Separators of lists, not those between opening hours, in most texts.
     all_texts = [REPAIRS["entities"](cell) for cell in column.values if isinstance(cell, str)]
     is_list = 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in all_texts) > len(all_texts)
-    return of_kind("list") if is_list else {}
+    return {"kind": "list"} if is_list else {}
 
 
 def _is_code(name: str) -> bool:
@@ -70,23 +69,18 @@ def _is_code(name: str) -> bool:
     return is_identifier_name(name) or not fields <= {None, *COORDINATES, IS_OPEN.name}
 
 
-def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
+def _number(column: ColumnSample, decimal: str) -> Keys:
     """Return the keys of numbers, none if they may have separated thousands."""
     if _fits(column, "number", decimal=decimal):
-        return of_kind("number")
+        return {"kind": "number"}
     if decimal == "," or all(map(_THOUSANDS.fullmatch, column.texts)) or not _fits(column, "number", decimal=","):
         return {}
-    return of_kind("number") | {"decimal": quoted(",")}
+    return {"kind": "number", "decimal": ","}
 
 
 def _fits(column: ColumnSample, kind: AttributeKind, *, decimal: str = ".") -> bool:
     reader = AttributeReader(FieldMapping(kind=kind, decimal=decimal))
     return not any(isinstance(cell, Invalid) for cell in reader.column(column.values))
-
-
-def of_kind(kind: AttributeKind) -> dict[str, str]:
-    """Return the key of a kind."""
-    return {"kind": quoted(kind)}
 
 
 def propose_attributes(
@@ -130,13 +124,13 @@ def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bo
         text, record = next((str(cell), record) for cell, record in column.late.items())
         differs = _keys(earlier, first, decimal=decimal, paths=paths) != keys
         comment = f"  # record {record:,} has {quoted(text)}" if differs else ""
-    return f"{inline_table(keys)}{comment}"
+    return f"{toml(keys)}{comment}"
 
 
-def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> dict[str, str]:
+def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> Keys:
     array = column.name.removesuffix(FIRST)
     is_first = array != column.name and all(isinstance(cell, str | None) for cell in column.values)  # of texts
     is_list = paths and (is_first or (column.texts and all(text.startswith("[") for text in column.texts)))
-    found = of_kind("list") if is_list else kind_keys(column, first, decimal=decimal)
-    optional = {"optional": "true"} if column.is_late else {}
-    return {"from": quoted(array if is_list else column.name), **found, "invalid": quoted("null"), **optional}
+    found = {"kind": "list"} if is_list else kind_keys(column, first, decimal=decimal)
+    optional = {"optional": True} if column.is_late else {}
+    return {"from": array if is_list else column.name, **found, "invalid": "null", **optional}

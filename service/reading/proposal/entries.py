@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations, filterfalse
 from typing import Final, TypeAlias
 
@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.model.kinds import FLAG, INSTANT, NUMBER_PATTERN, fold, parse_instant, trim
+from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, NUMBER_PATTERN, fold, parse_instant, trim
 from service.model.records import STORES, Field
 from service.reading.batch import RecordFile, written
 from service.reading.columns.countries import countries_by_name
@@ -22,21 +22,31 @@ from service.reading.columns.field_names import (
     is_house_number,
     suggest_field,
 )
+from service.reading.columns.flags import IS_OPEN
 from service.reading.mapping.conversions import padded
-from service.reading.mapping.points import coordinate, propose_notation, with_decimal_points
-from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
-from service.reading.proposal.column_choice import are_exchanged, columns_by_values, prove_formats
-from service.reading.proposal.first_records import ColumnSample, FirstRecords
-from service.reading.proposal.flag import (
-    KEEP_ONE,
-    NO_KEYS,
+from service.reading.mapping.points import (
+    are_degrees,
+    coordinate,
+    degrees,
+    have_hemispheres,
+    propose_notation,
+    with_decimal_points,
+)
+from service.reading.mapping.toml import quoted
+from service.reading.proposal.entry import (
     ProposedEntry,
     entry_of,
+    fill_in,
+    find_flags,
     flag_entry,
+    is_flag,
+    join,
     propose_closing,
+    prove_formats,
     unused_columns,
-    with_keys,
+    with_formats,
 )
+from service.reading.proposal.first_records import ColumnSample, FirstRecords
 
 _ADDRESS: Final = ("postal_code", "city")
 # 10119 Berlin, D-10119 Berlin, 1012AB Amsterdam; not 1012 AB Amsterdam, which a space splits in the postal code.
@@ -46,8 +56,9 @@ _POSTAL_CODE_AND_CITY: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
 _ADDRESS_FIELDS: Final = "address_1"
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[.,][0-9]+)?")
+_PROOF: Final = 10  # one latitude in so many is beyond 90 degrees if it is a longitude: fewer are misspelt
 _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
-_CANDIDATES: Final = 3
 _IDENTIFYING: Final = ("name", _ADDRESS_FIELDS, "city", "postal_code")
 _MOST_PARTS: Final = 3
 _MOST_LOST: Final = 2  # zeros
@@ -74,7 +85,7 @@ def _coordinates(column: ColumnSample) -> dict[str, ProposedEntry]:
     """Return the entries of both coordinates, the first with what to check; none if they are not in the column."""
     if (found := propose_notation(column.name, column.texts)) is None:
         return {}
-    point = {"point": quoted(found[0])}
+    point = {"point": found[0]}
     return {COORDINATES[0]: entry_of(column, point, found[1]), COORDINATES[1]: entry_of(column, point)}
 
 
@@ -86,7 +97,7 @@ def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, 
     separator, count = Counter(each[2].strip() or " " for each in found).most_common(1)[0]
     if count < _NEARLY_ALL * len(column.texts):
         return {}
-    return {each: entry_of(column, {"split": quoted(separator), "part": "12"[at]}) for at, each in enumerate(_ADDRESS)}
+    return {each: entry_of(column, {"split": separator, "part": part}) for part, each in enumerate(_ADDRESS, 1)}
 
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
@@ -97,12 +108,12 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
         if (column.has_values or not first.count) and not _are_rows_numbered(column)
     ]
     named = columns_by_nearest_name([column.name for column in columns], paths=paths)
-    exchanged = are_exchanged(first.columns, named)
+    exchanged = _are_exchanged(first.columns, named)
     if exchanged:
         named |= {field: named[other] for field, other in zip(COORDINATES, COORDINATES[::-1], strict=True)}
     split = {field: entry for found in find_split_columns(columns, named) for field, entry in found.items()}
     named |= {field: entry.columns[0] for field, entry in split.items()}
-    valued = columns_by_values(columns, named)
+    valued = _columns_by_values(columns, named)
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
@@ -114,6 +125,46 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     entries |= _padded_codes(entries, first)
     entries |= propose_closing(list(unused_columns(first, entries).values()), entries, first)
     return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
+
+
+def _are_exchanged(columns: Mapping[str, ColumnSample], chosen: Mapping[str, str]) -> bool:
+    """Return whether the column chosen for latitudes has longitudes, and the other one latitudes."""
+    if not chosen.keys() >= set(COORDINATES):
+        return False
+    latitudes, longitudes = ([*_all_degrees(columns[chosen[field]])] for field in COORDINATES)
+    beyond = sum(each > MAX_LATITUDE for each in latitudes)
+    fit = max(latitudes, default=0) <= MAX_LONGITUDE and max(longitudes, default=MAX_LONGITUDE) <= MAX_LATITUDE
+    return fit and _PROOF * beyond > len(latitudes)
+
+
+def _columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns, of those that are not chosen, whose values are coordinates, or say what is open.
+
+    The latter replaces a column that is chosen by its name alone, such as `Open` with opening hours.
+    """
+    others = [column for column in columns if column.name not in chosen.values() and column.texts]
+    missing = [field for field in COORDINATES if field not in chosen]
+    found = {field: each.name for field in missing for each in others if have_hemispheres(each.texts, field)}
+    found = found or _missing_coordinates([column for column in others if are_degrees(column.texts)], missing)
+    named = next((column for column in columns if column.name == chosen.get(IS_OPEN.name)), None)
+    if named is not None and is_flag(named):
+        return found
+    flags = find_flags(others)
+    return found | ({IS_OPEN.name: flags.name} if flags else {})
+
+
+def _missing_coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dict[str, str]:
+    """Return the columns of missing coordinates among columns of degrees: latitudes come first, unless they cannot."""
+    for fitting in (columns[: len(missing)], columns[: len(missing)][::-1]):
+        found = dict(zip(missing, fitting, strict=False))
+        latitudes = _all_degrees(found[COORDINATES[0]]) if COORDINATES[0] in found else ()
+        if len(found) == len(missing) and max(latitudes, default=0) <= MAX_LATITUDE:
+            return {field: column.name for field, column in found.items()}
+    return {}
+
+
+def _all_degrees(column: ColumnSample) -> Iterator[float]:
+    return (degrees(text) for text in column.texts if _NUMBER.fullmatch(text))
 
 
 def _padded_codes(entries: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
@@ -129,8 +180,8 @@ def _padded_codes(entries: Mapping[str, ProposedEntry], first: FirstRecords) -> 
     if not wanted or not short or any(len(text.partition("-")[0]) < wanted - _MOST_LOST for text in short):
         return {}
     entry = entries["postal_code"]
-    value = with_keys(entry.value, {"pad": str(wanted)})
-    return {"postal_code": msgspec.structs.replace(entry, value=value, comment="leading zeros seem to be missing")}
+    keys = {**entry.keys, "pad": wanted}
+    return {"postal_code": msgspec.structs.replace(entry, keys=keys, comment="leading zeros seem to be missing")}
 
 
 def _are_rows_numbered(column: ColumnSample) -> bool:
@@ -157,7 +208,7 @@ def find_identifier(
         joined = tuple(dict.fromkeys(chain(*some)))
         keys = hashes[:, list(map(columns.index, joined))] @ _FACTORS[: len(joined)]
         if np.unique(keys).size == len(keys) and keys.all():  # a record without any part has the key 0
-            return {STORES.identifier: join(joined, {"separator": quoted("|")}, _NO_IDENTIFIER)}
+            return {STORES.identifier: join(joined, _NO_IDENTIFIER, separator="|")}
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     alike = " and ".join(map(str, numbers[places == counts.argmax()][:2]))
     unused = unused_columns(first, entries).values()
@@ -175,36 +226,6 @@ def _hash(file: RecordFile, columns: Sequence[str]) -> tuple[Integers, Integers]
     return np.concatenate(numbers), np.concatenate(hashes)
 
 
-def join(columns: Sequence[str], keys: Mapping[str, str] = NO_KEYS, comment: str = "") -> ProposedEntry:
-    """Return the entry of columns that are joined, unless there is only one."""
-    value = quoted(columns[0]) if len(columns) == 1 else inline_table({"join": array(columns), **keys})
-    return ProposedEntry(value, tuple(columns), comment)
-
-
-def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -> ProposedEntry:
-    """Return the entry of a required field that no column is for, which the user fills in."""
-    comment = "required: fill in"
-    if field.name == STORES.identifier:
-        distinct = [quoted(column.name) for column in unused if len(column.texts) == first.count > 1][:_CANDIDATES]
-        such_as = f", such as {' or '.join(distinct)}" if distinct else ""
-        comment = f"required: put a column that identifies the store here{such_as}"
-    return ProposedEntry(inline_table({"constant": quoted("")}), comment=comment)
-
-
-def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tuple[str, ...]:
-    """Return what to do about the records in which a required field is missing, if there are any."""
-    missing = first.count_missing(entry.columns)
-    if not missing:
-        return ()
-    found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
-    if field.name == STORES.identifier:
-        return (f"{found} Complete them, or leave them out with `serve --invalid skip`.",)
-    return (
-        f"{found} Leave them out with `serve --invalid skip`, or use this line and fill in a default:",
-        f"{field.name} = {with_keys(entry.value, {'default': quoted('')})}",
-    )
-
-
 def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
     """Return the entry of a field that is made of one column."""
     if field.kind is FLAG:
@@ -213,7 +234,7 @@ def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> Pr
         return _instant_entry(field, column, first)
     odd = next(filterfalse(_is_number, column.texts), "") if field.name in COORDINATES else ""
     if odd and all(coordinate(with_decimal_points(text), (), field.name) for text in column.texts):
-        return entry_of(column, {"point": quoted("degrees")})
+        return entry_of(column, {"point": "degrees"})
     return entry_of(column, comment=f"{quoted(odd)} is no decimal, and served as text" if odd else "")
 
 
@@ -235,21 +256,16 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
     if declared := format_without_days(column.texts):
-        return entry_of(column, {"date": quoted(declared)}, "the first day of the month or year")
+        return entry_of(column, {"date": declared}, "the first day of the month or year")
     dates = list(filter(may_be_date, column.texts))
     others = list(filterfalse(set(dates).__contains__, column.texts))[:1]
     hint = "; if it means that there is no value, add it to no_value" if dates else ""
     notes = [f"{quoted(text)} in {quoted(column.name)} matches no date format{hint}." for text in others]
+    example = next((text for text in dates if parse_instant(text) is None), "")
+    if dates and not example:
+        return entry_of(column, notes=notes)
     formats, comment = prove_formats(dates, first)
-    possible = [{"date": one_or_array(each)} for each in formats]
-    if dates and all(parse_instant(text) is not None for text in dates):
-        possible = [{}]
-    if len(possible) == 1:
-        return entry_of(column, possible[0], comment, notes)
-    if possible:
-        example = quoted(next(text for text in dates if parse_instant(text) is None))
-        notes.append(f"Which format is {example} in? The first records do not show it. {KEEP_ONE}")
-        notes += [f"{field.name} = {with_keys(quoted(column.name), keys)}" for keys in possible]
-    elif not others:
+    if not (formats or others):
         notes.append(f"The dates in {quoted(column.name)} have several formats, which contradict each other.")
-    return ProposedEntry(columns=(column.name,), notes=tuple(notes))
+    entry = ProposedEntry({}, (column.name,), comment, tuple(notes))
+    return with_formats(entry, field.name, {"from": column.name}, formats, example)

@@ -14,12 +14,12 @@ from service.reading.columns.countries import provinces_of, time_zones
 from service.reading.columns.flags import utc_today
 from service.reading.hours.documents import MEMBERS
 from service.reading.hours.reader import HoursReader
+from service.reading.hours.rules import NAMES_OF_DAYS, days_of
 from service.reading.hours.schedule import HoursError
-from service.reading.hours.words import NAMES_OF_DAYS, days_of
-from service.reading.mapping.toml import inline_table, quoted
+from service.reading.mapping.toml import quoted, toml
 from service.reading.proposal.attributes import attribute_name
+from service.reading.proposal.entry import Keys, ProposedEntry, unused_columns, used_columns
 from service.reading.proposal.first_records import FIRST, ColumnSample, FirstRecords
-from service.reading.proposal.flag import ProposedEntry, unused_columns, used_columns
 
 _WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 # A digit beside a letter or a colon: not `10-12`, which may be anything, nor a date.
@@ -41,7 +41,7 @@ class _Source(msgspec.Struct, frozen=True):
     """
 
     columns: Sequence[str]
-    keys: Mapping[str, str]
+    keys: Keys
     is_sure: bool = True
     exceptions: str = ""
 
@@ -67,7 +67,7 @@ def propose_hours(
     best, _ = max(likely, key=lambda each: (each[0].is_sure, each[1]))
     read, unread = _count(batch, best)
     zone, column = _zone(first, entries, unused.values())
-    value = inline_table({**best.keys, **zone, "invalid": quoted("null")})
+    value = toml({**best.keys, **zone, "invalid": "null"})
     own = {*best.columns, best.exceptions, column}
     paths = () if file.is_table else tuple(f"{name}." for name in own if name)
     return (
@@ -89,11 +89,9 @@ def _weeks(names: Sequence[str]) -> Iterator[_Source]:
             except HoursError:
                 continue
             columns = {number: group[word] for word, number in numbers.items()}
-            days: dict[str, str] = {
-                day: quoted(columns[number]) for number, day in enumerate(DAYS) if number in columns
-            }
+            days = {day: columns[number] for number, day in enumerate(DAYS) if number in columns}
             if len(days) == len(group):
-                keys = {"kind": quoted("hours"), "days": inline_table(days)}
+                keys = {"kind": "hours", "days": days}
                 yield _Source([columns.get(number, "") for number in range(len(DAYS))], keys)
 
 
@@ -112,8 +110,8 @@ def _of_column(name: str, names: Sequence[str], *, is_sure: bool) -> _Source:
     parent, dot, member = name.rpartition(".")
     exceptions = f"{parent}{dot}{MEMBERS.get(member)}"
     has_exceptions = any(each == exceptions or each.startswith(f"{exceptions}.") for each in names)
-    keys = {"from": quoted(name)} | ({"exceptions": quoted(exceptions)} if has_exceptions else {})
-    return _Source([name], keys | {"kind": quoted("hours")}, is_sure, exceptions if has_exceptions else "")
+    keys = {"from": name} | ({"exceptions": exceptions} if has_exceptions else {})
+    return _Source([name], keys | {"kind": "hours"}, is_sure, exceptions if has_exceptions else "")
 
 
 def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, int]:
@@ -133,10 +131,10 @@ def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int,
 
 def _zone(
     first: FirstRecords, entries: Mapping[str, ProposedEntry], unused: Iterable[ColumnSample]
-) -> tuple[dict[str, str], str]:
+) -> tuple[Keys, str]:
     """Return the key of time zones, and their column; or of a table by province, whose gaps are to be filled in."""
     if column := next((each.name for each in unused if each.texts and set(each.texts) <= time_zones()), ""):
-        return {"timezone": inline_table({"from": quoted(column)})}, column
+        return {"timezone": {"from": column}}, column
     columns = {field: entries[field].columns[:1] for field in _AREAS if field in entries}
     texts = {field: first.columns[name].texts for field, names in columns.items() for name in names}
     spelt = {attribute_name(text): text for text in texts.get("province", ())}
@@ -148,6 +146,5 @@ def _zone(
                 zones[spelt.get(attribute_name(name), name)].add(zone)
     if not zones:
         return {}, ""
-    values = {quoted(name): quoted("".join(some) if len(some) == 1 else "") for name, some in zones.items()}
-    keys = {"from": quoted(*columns["province"]), "values": inline_table(values), "other": quoted("")}
-    return {"timezone": inline_table(keys)}, ""
+    values = {quoted(name): "".join(some) if len(some) == 1 else "" for name, some in zones.items()}
+    return {"timezone": {"from": columns["province"][0], "values": values, "other": ""}}, ""

@@ -1,29 +1,35 @@
 """Propose a mapping for a file, as the text of mapping.toml: a person checks it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from contextlib import suppress
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER, WORDS
-from service.model.records import COMPANIES, STORES
-from service.reading.batch import BATCH_SIZE, RecordFile
-from service.reading.characters import REPAIRS, WINDOWS, Cleaning, needed_repairs
-from service.reading.columns.field_names import is_identifier_name, suggest_field
-from service.reading.diagnostics import FileError
-from service.reading.formats.file_format import WORKBOOK, FileFormat
+from service.model.records import COMPANIES, STORES, Field
+from service.reading.batch import RecordFile
+from service.reading.characters import REPAIRS, WINDOWS
+from service.reading.columns.field_names import COORDINATES, find_alike, is_identifier_name, suggest_field
 from service.reading.formats.json_file import heads
-from service.reading.formats.table_file import NO_OPTIONS, MissingHeader, RepeatedColumns, TableFile, TableOptions
-from service.reading.formats.workbook_file import MAX_SHEETS, WorkbookFile
-from service.reading.mapping.toml import array, inline_table, one_or_array, quoted
-from service.reading.proposal.attributes import distinct, propose_attributes
-from service.reading.proposal.column_choice import recognizes
-from service.reading.proposal.entries import fill_in, find_identifier, missing_notes
+from service.reading.formats.table_file import NO_OPTIONS, TableFile
+from service.reading.mapping.mapped_records import resolve_columns
+from service.reading.mapping.mapping_file import load_mapping
+from service.reading.mapping.toml import quoted, toml
+from service.reading.proposal.attributes import propose_attributes
+from service.reading.proposal.entries import find_identifier, propose_entries, propose_entry
+from service.reading.proposal.entry import (
+    Keys,
+    ProposedEntry,
+    fill_in,
+    join,
+    missing_notes,
+    shortest,
+    unused_columns,
+    used_columns,
+)
 from service.reading.proposal.first_records import (
     FIRST,
     MAX_COLUMNS,
@@ -33,15 +39,17 @@ from service.reading.proposal.first_records import (
     array_of,
     read_columns,
 )
-from service.reading.proposal.flag import NO_KEYS, ProposedEntry, unused_columns, used_columns, with_keys
 from service.reading.proposal.opening_hours import propose_hours
-from service.reading.proposal.presets import complete_preset, entries_of_preset, entries_to_add, find_preset
+from service.reading.proposal.table_options import recognizes
 from service.texts import counted
 
-Open: TypeAlias = Callable[[TableOptions], RecordFile]
-
-_MOST_SKIPPED: Final = 20  # lines
-_UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be opened
+# A preset -> sets of columns; the files of its source have all of one set, and hardly any others do.
+SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
+    "all-the-places": [("@spider",)],
+    "overture": [("names.primary", "addresses.0.locality", "sources.0.dataset")],
+    "openstreetmap": [("@id", "shop"), ("@id", "addr:street"), ("shop", "addr:street")],
+    "google-business-profile": [("Store code", "Business name")],
+}
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _IN_LINE: Final = 20  # names that are listed
 _MAX_SHOWN: Final = 50  # columns without names, characters of a long one
@@ -54,108 +62,17 @@ _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
 
 
-def find_table_options(open_file: Open, form: FileFormat, sheets: Sequence[str] = ()) -> TableOptions:
-    """Return the options with which a file is read best, of those that its first records show the need for.
-
-    `sheets` are the visible ones of a workbook: the first with known columns, and those with the same, are chosen.
-    """
-    found = _find_header(open_file, NO_OPTIONS) if form.is_csv or form is WORKBOOK else NO_OPTIONS
-    if len(sheets) > 1:
-        found = _find_sheets(open_file, found, sheets)
-    if form.is_csv and _count_unreadable(open_file, found):
-        trimmed = msgspec.structs.replace(found, cleaning=Cleaning(trim=True))  # spaces before quotes
-        ordinary = _find_header(open_file, TableOptions(quotes=False))  # quotes are ordinary characters
-        found = min(found, trimmed, ordinary, key=partial(_count_unreadable, open_file))
-    return msgspec.structs.replace(found, cleaning=_find_cleaning(open_file, found))
-
-
-def options_as_toml(options: TableOptions) -> dict[str, str]:
-    """Return the keys of a mapping that declare options, each with its value in TOML."""
-    cleaning, sheets = options.cleaning, options.sheets
-    keys = {
-        "repair": one_or_array(cleaning.repair),
-        "quote": "" if options.quotes else quoted(""),
-        "skip_lines": str(options.skip_lines or ""),
-        "columns": array(options.columns) if options.columns else "",
-        "sheets" if len(sheets) > 1 else "sheet": one_or_array(sheets),
-        "trim": "true" if cleaning.trim else "",
-    }
-    return {key: value for key, value in keys.items() if value}
-
-
-def _find_sheets(open_file: Open, found: TableOptions, sheets: Sequence[str]) -> TableOptions:
-    """Return options of the first sheet, or of the first one with known names, and of those with the same columns."""
-    for sheet in sheets[:MAX_SHEETS]:
-        options = found if sheet == sheets[0] else _find_header(open_file, TableOptions(sheets=(sheet,)))
-        with suppress(FileError):
-            file = open_file(options)
-            if isinstance(file, WorkbookFile) and recognizes(file.names):
-                alike = file.alike_sheets()
-                return msgspec.structs.replace(options, sheets=(sheet, *alike)) if alike else options
-    return found
-
-
-def _find_header(open_file: Open, options: TableOptions) -> TableOptions:
-    """Return options with the lines above the first header with known names, else above the first row of data."""
-    width, headless = 0, options
-    for skipped in range(_MOST_SKIPPED + 1):
-        tried = msgspec.structs.replace(options, skip_lines=skipped)
-        try:
-            names = open_file(tried).names
-        except MissingHeader as error:
-            # Below a header of unknown names are rows as wide as it; below a title are wider ones.
-            last = max((number for number, cell in enumerate(error.row, 1) if cell), default=0)
-            if headless == options and last > width:
-                columns = tuple(f"column_{number}" for number in range(1, 1 + len(error.row)))
-                headless = msgspec.structs.replace(tried, columns=columns)
-        except RepeatedColumns as error:
-            named = [cell.strip() or f"column_{number}" for number, cell in enumerate(error.row, 1)]
-            if recognizes(named) and error.line is not None:
-                return msgspec.structs.replace(options, skip_lines=error.line, columns=tuple(distinct(named, set())))
-        except FileError:
-            continue
-        else:
-            if recognizes(names) and (len(names) > width or headless == options):
-                return tried
-            width = max(width, len(names))
-    return headless
-
-
-def _count_unreadable(open_file: Open, options: TableOptions) -> int:
-    try:
-        file = open_file(options)
-        batch = next(file.batches(file.names[:1]), None)
-    except FileError:
-        return _UNUSABLE
-    cells = batch.columns[file.names[0]] if batch is not None else ()
-    if not options.quotes and any(str(cell).startswith('"') for cell in (file.names[0], *cells)):  # around cells, lines
-        return _UNUSABLE
-    return len(batch.unreadable) if batch is not None else 0
-
-
-def _find_cleaning(open_file: Open, options: TableOptions) -> Cleaning:
-    with suppress(FileError):  # raised again when the mapping is proposed
-        file = open_file(options)
-        batch = next(file.batches(list(islice(file.names, MAX_COLUMNS))), None)
-        cells = batch.columns.values() if batch is not None else ()
-        texts = {cell for column in (file.names, *cells) for cell in column if isinstance(cell, str)}
-        spaced = any(text != text.strip() != "" for text in texts)
-        repair = tuple(name for name, is_error in needed_repairs("\n".join(texts)) if is_error)
-        return Cleaning(trim=spaced or options.cleaning.trim, repair=repair)
-    return Cleaning()
-
-
 def propose_mapping(
     file: RecordFile,
     name: str,
     *,
-    options: Mapping[str, str] = NO_KEYS,
+    options: Keys = NO_OPTIONS.declared,
     derives_companies: bool = True,
 ) -> str:
     """Return a mapping for the stores in an opened file of some name. Raises FileError.
 
-    It declares the options with which the file is opened, keys with their values in TOML, and that the companies are
-    derived from the stores, if they are.
+    It declares the options with which the file is opened, by their keys, and that the companies are derived from the
+    stores, if they are.
     """
     first, companies = read_columns(file), list[str]()
     preset, paths = find_preset(list(first.columns)), not file.is_table
@@ -170,11 +87,12 @@ def propose_mapping(
     hours, of_hours = propose_hours(file, first, made | own)
     left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
     declared = {**options, **_proposed_options(first, made | own)}
+    repairs, comment = _repairs(first, made | own, options.get("repair", ()))
     decimal = "," if "decimal" in declared else "."
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options(declared | _repairs(first, made | own, options.get("repair", "")), own),
+        _options({**declared, **repairs}, comment, own),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
@@ -187,8 +105,8 @@ def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict
     yield from ("[companies]", f"from = {quoted(STORES.name)}")
     if COMPANIES.identifier not in entries:
         stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
-        constant = inline_table({"constant": quoted(stem)})
-        entries[COMPANIES.identifier] = ProposedEntry(constant, comment="no column names the company: fill in its name")
+        comment = "no column names the company: fill in its name"
+        entries[COMPANIES.identifier] = ProposedEntry({"constant": stem}, comment=comment)
         return
     for column in unused:
         if suggest_field(column, STORES) == COMPANIES.identifier and not is_identifier_name(column):
@@ -197,7 +115,7 @@ def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict
             return
 
 
-def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
+def _heading(file: RecordFile, name: str, first: FirstRecords, options: Keys) -> Iterator[str]:
     yield f"# Proposed for {quoted(name)} from the names of its columns and its first {counted(first.count, 'record')}."
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
@@ -223,17 +141,17 @@ def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRec
     return complete
 
 
-def _proposed_options(first: FirstRecords, entries: _Entries) -> dict[str, str]:
-    options = {}
+def _proposed_options(first: FirstRecords, entries: _Entries) -> Keys:
+    options: dict[str, Any] = {}
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
     if any(map(_DECIMAL_COMMA.search, numbers)) and not any("." in text for text in numbers):
-        options["decimal"] = quoted(",")
+        options["decimal"] = ","
     found = [text for field in entries for column in _columns(field, first, entries) for text in column.no_value]
     # In other columns it may be a place: but not beside numbers that are none, unless it is spelt like one, too.
     if _NAN in numbers and {text for column in first.columns.values() for text in column.texts}.isdisjoint(_PLACES):
         found.append(_NAN)
     if no_value := {text.casefold(): text for text in found}:
-        options["no_value"] = array(no_value.values())
+        options["no_value"] = list(no_value.values())
     return options
 
 
@@ -241,8 +159,8 @@ def _columns(field: str, first: FirstRecords, entries: _Entries) -> list[ColumnS
     return [first.columns[name] for name in entries[field].columns] if field in entries else []
 
 
-def _repairs(first: FirstRecords, entries: _Entries, declared: str) -> dict[str, str]:
-    """Return the key of the repairs without which texts are errors, the others in a comment; of all in a comment."""
+def _repairs(first: FirstRecords, entries: _Entries, declared: Sequence[str]) -> tuple[Keys, str]:
+    """Return the key of the repairs without which texts are errors, or of others in a comment, and what to add."""
     words = {column.name for field in _WORDS for column in _columns(field, first, entries)}
     found = {
         name: any(column.repairs.get(name) for column in first.columns.values())
@@ -250,18 +168,19 @@ def _repairs(first: FirstRecords, entries: _Entries, declared: str) -> dict[str,
         for name in column.repairs
         if name != "apostrophe" or column.name not in words
     }
-    trim = {"trim": "true"} if "trim" in found else {}
-    needed = [name for name in (*REPAIRS, WINDOWS) if found.get(name) or quoted(name) in declared]
+    trim = {"trim": True} if "trim" in found else {}
+    needed = [name for name in (*REPAIRS, WINDOWS) if found.get(name) or name in declared]
     names = [name for name in (*REPAIRS, WINDOWS) if name in found or name in needed]
     if not needed:
-        return ({"# repair": f"{array(names)}  # characters that are wrong in some texts"} if names else {}) | trim
-    others = "" if names == needed else f"  # {array(names)} if these characters are wrong, too"
-    return {"repair": one_or_array(needed) + others} | trim
+        return {"# repair": names, **trim} if names else trim, "characters that are wrong in some texts"
+    others = "" if names == needed else f"{toml(names)} if these characters are wrong, too"
+    return {"repair": needed, **trim}, others
 
 
-def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
-    lines = [f"{key} = {value}" for key, value in options.items()]
-    if any(field in entries and entries[field].value.startswith("{") for field in _INSTANTS):
+def _options(options: Keys, of_repair: str, entries: _Entries) -> list[str]:
+    comments = dict.fromkeys(("repair", "# repair"), f"  # {of_repair}" if of_repair else "")
+    lines = [f"{key} = {toml(value)}{comments.get(key, '')}" for key, value in options.items()]
+    if any(field in entries and len(entries[field].keys) > 1 for field in _INSTANTS):
         lines.append(_ZONE)
     return [f"[{STORES.name}]", *lines] if lines else []
 
@@ -271,9 +190,9 @@ def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
     for field in (each.name for each in STORES.fields if each.name in entries):
         entry = entries[field]
         lines += [f"# {note}" for note in entry.notes]
-        if entry.value:
-            value = with_keys(entry.value, {"optional": "true"}) if field in optional else entry.value
-            lines.append(f"{field} = {value}" + (f"  # {entry.comment}" if entry.comment else ""))
+        if entry.keys:
+            declared = entry.declared(**({"optional": True} if field in optional else {}))
+            lines.append(f"{field} = {declared}" + (f"  # {entry.comment}" if entry.comment else ""))
     return [f"[{STORES.name}.fields]", *lines] if lines else []
 
 
@@ -300,3 +219,54 @@ def _not_proposed(
         yield f"# {counted(unnamed, 'column')} without a name: name them in the file, or declare columns."
     if len(file.names) > MAX_COLUMNS:
         yield f"# Only the first {MAX_COLUMNS:,} columns were read."
+
+
+def find_preset(names: Sequence[str]) -> str | None:
+    """Return the preset of a file with some columns, None if there is none for it."""
+    has = {preset: any(all(find_alike(each, names).values()) for each in some) for preset, some in SIGNATURES.items()}
+    return next((preset for preset, has_columns in has.items() if has_columns), None)
+
+
+def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
+    """Return how a preset makes the fields, of the columns that a file has. Raises FileError."""
+    filled = {name for name, column in first.columns.items() if column.has_values or not first.count}
+    resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=True)
+    entries = {}
+    for field, entry in resolved.items():
+        found = [(list(filter(filled.__contains__, each.columns)), each.separator) for each in entry.sources]
+        own = ({} if each == " " else {"separator": each} for _, each in found)
+        made = [join(names, **keys).keys for (names, _), keys in zip(found, own, strict=True) if names]
+        if entry.closing_date and entry.closing_date in first.columns:
+            entries[field] = ProposedEntry(columns=(entry.closing_date,))
+        elif made:
+            keys = made[0] if len(made) == 1 else {"first": list(map(shortest, made))}
+            entries[field] = ProposedEntry(keys, tuple(name for columns, _ in found for name in columns))
+    return entries
+
+
+def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
+    """Return entries where those of a preset are not enough: values are missing, or dates have another format."""
+    fields = STORES.fields if first.count else ()
+    added = {field.name: _entry_to_add(field, made.get(field.name, ProposedEntry()), first) for field in fields}
+    return {field: entry for field, entry in added.items() if entry}
+
+
+def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
+    """Return entries of the fields for which a file has none of the columns of a preset, from its other columns."""
+    used = used_columns(made)
+    others = {name: column for name, column in first.columns.items() if name not in used}
+    own = propose_entries(FirstRecords(others, first.count), paths=paths)
+    if not made.keys().isdisjoint(COORDINATES):  # a pair of one source
+        own = {field: entry for field, entry in own.items() if field not in COORDINATES}
+    return {field: entry for field, entry in own.items() if field not in made}
+
+
+def _entry_to_add(field: Field, made: ProposedEntry, first: FirstRecords) -> ProposedEntry | None:
+    if field.kind is INSTANT and len(made.columns) == 1:
+        proposed = propose_entry(field, first.columns[made.columns[0]], first)
+        return None if proposed.keys == made.keys else proposed
+    if not field.required or not (missing := first.count_missing(made.columns)):
+        return None
+    if missing == first.count:
+        return fill_in(field, (), first)
+    return ProposedEntry(columns=made.columns, notes=missing_notes(field, made, first))

@@ -10,9 +10,9 @@ from service.reading.batch import Batch, Cell, RecordFile
 from service.reading.diagnostics import FileError
 from service.reading.formats.csv_file import open_csv
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.first_records import MAX_COLUMNS
 from service.reading.proposal.proposal import propose_mapping
+from service.reading.proposal.table_options import recognizes
 from tests.reading.mapping.record_files import (
     RECORD,
     Records,
@@ -148,7 +148,7 @@ def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
 
 
 def test_a_preset_without_records_has_no_questions() -> None:
-    text = propose_mapping(table("Store code,Business name"), "x.csv", options={"encoding": '"windows-1252"'})
+    text = propose_mapping(table("Store code,Business name"), "x.csv", options={"encoding": "windows-1252"})
     assert text.endswith('\n\npreset = "google-business-profile"\n\n[stores]\nencoding = "windows-1252"\n')
 
 

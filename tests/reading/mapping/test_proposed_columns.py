@@ -176,7 +176,7 @@ def test_numbers_of_rows_do_not_identify_stores() -> None:
 
 def test_a_repair_that_only_later_records_need_is_proposed() -> None:
     text = propose_mapping(table(as_table(numbered({"address_1": "1 Main \x96 rear", "city": "Caf&eacute;"}))), "x")
-    assert '[stores]\nrepair = "windows-1252"  # ["entities", "windows-1252"] if these' in text
+    assert '[stores]\nrepair = ["windows-1252"]  # ["entities", "windows-1252"] if these' in text
     text = propose_mapping(table(as_table(numbered({"city": "Ulm "}))), "x")
     assert "[stores]\ntrim = true\n" in text
     text = propose_mapping(nested(numbered({"city": "MÃ¼nchen"})), "x")

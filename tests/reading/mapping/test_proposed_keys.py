@@ -59,12 +59,12 @@ DEFORMED: dict[str, tuple[Callable[[Rows], str], list[str]]] = {
     "a title with cells": (lambda rows: f"Stores;2026\nof;us;all\n\n{written(rows, ';')}", ["skip_lines = 2"]),
     "a title with a quote": (lambda rows: f'"Our" stores\n{written(rows)}', ["skip_lines = 1"]),
     "spaces": (lambda rows: written([[f" {cell}\t" for cell in row] for row in rows]), ["trim = true"]),
-    "wrong characters": (lambda rows: written(rows).replace("Elm St", "Elm\x92s"), ['repair = "windows-1252"']),
+    "wrong characters": (lambda rows: written(rows).replace("Elm St", "Elm\x92s"), ['repair = ["windows-1252"]']),
     "quotes": (lambda rows: written(rows).replace("Shop 3", '"3" Shop'), ['quote = ""']),
     "an inch": (lambda rows: written(rows).replace("Shop 3", '"Shop'), ['quote = ""']),
     "all of them": (
         lambda rows: "Stores of\n" + "".join(f'{",".join(row)}x"\n' for row in rows).replace("City", " City\x80"),
-        ['repair = "windows-1252"', "skip_lines = 1", "trim = true"],
+        ['repair = ["windows-1252"]', "skip_lines = 1", "trim = true"],
     ),
     "nothing": (written, []),
 }
@@ -138,7 +138,7 @@ def test_spaces_and_wrong_characters_are_found_in_json(tmp_path: Path) -> None:
     records = [dict(zip(NAMES, row, strict=True)) | {"name": " Joe\x92s"} for row in RECORDS]
     file.write_text(json.dumps(records), "utf-8")
     mapping = proposal(file)
-    assert keys(mapping) == ['repair = "windows-1252"', "trim = true"]
+    assert keys(mapping) == ['repair = ["windows-1252"]', "trim = true"]
     assert served(mapped(file, mapping))[0]["name"] == "Joe’s"  # noqa: RUF001 - a real apostrophe
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import Loaded
 from service.reading.batch import BATCH_SIZE
-from service.reading.characters import Cleaning
+from service.reading.characters import cleaner
 from service.reading.formats.csv_file import open_csv
 from service.reading.formats.table_file import TableOptions
 from tests.loading.data_files import DERIVED, REQUIRED as NAMES, dataset, load_mapped, refusal, served
@@ -81,7 +81,7 @@ def test_quotes_are_ordinary_characters_if_declared(tmp_path: Path) -> None:
 
 def test_quotes_that_are_ordinary_hide_no_delimiter() -> None:
     assert open_csv(b'"a;b"\n1;2\n').names == ["a;b"]
-    assert open_csv(b'"a;b"\n1;2\n', options=TableOptions(quotes=False)).names == ['"a', 'b"']
+    assert open_csv(b'"a;b"\n1;2\n', options=TableOptions(quote="")).names == ['"a', 'b"']
 
 
 def test_cells_are_trimmed_before_all_else(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_columns_of_json_that_are_not_used_are_trimmed_too(tmp_path: Path) -> No
 
 @given(st.text())
 def test_repaired_texts_are_those_that_a_round_trip_gives(text: str) -> None:
-    clean = Cleaning(repair=("cp1252",)).clean
+    clean = cleaner(["cp1252"], trims=False)
     assert clean is not None
     meant = [
         bytes([ord(each)]).decode("cp1252", "ignore") or each if 0x80 <= ord(each) < 0xA0 else each for each in text
@@ -162,9 +162,7 @@ PLAIN = st.text(st.sampled_from('ab, "\x92ü'), min_size=1, max_size=4)
     st.booleans(),
 )
 def test_options_read_what_a_naive_reader_reads(records: Sequence[Sequence[str]], skipped: int, trim: bool) -> None:  # noqa: FBT001
-    options = TableOptions(
-        delimiter=",", quotes=False, skip_lines=skipped, columns=("x", "y"), cleaning=Cleaning(trim=trim)
-    )
+    options = TableOptions(delimiter=",", quote="", skip_lines=skipped, columns=("x", "y"), trim=trim)
     lines = ["title"] * skipped + [",".join(record) for record in records] + ["end,"]
     file = open_csv("".join(f"{line}\n" for line in lines).encode(), options=options)
     found: list[tuple[int | None, Mapping[str, object]]] = []
@@ -190,7 +188,7 @@ def test_options_read_what_a_naive_reader_reads(records: Sequence[Sequence[str]]
         (COLUMNS, "columns"),
         ("skip_lines = 1", "skip_lines"),
         ('quote = ""', "quote"),
-        ('delimiter = ";"\nsheet = "S"', "delimiter, sheet"),
+        ('delimiter = ";"\nsheet = "S"', "delimiter, sheets"),
     ],
 )
 def test_keys_of_tables_are_errors_for_other_formats(tmp_path: Path, name: str, keys: str, named: str) -> None:
