@@ -15,6 +15,7 @@ import orjson
 
 from bench.report import ROOT
 from bench.servers import HOME
+from service.baking.layout import map_file
 
 Form: TypeAlias = Literal["files", "baked"]
 FORMS: Final[tuple[Form, ...]] = ("files", "baked")
@@ -112,14 +113,7 @@ def _edition(sample: Sample, folder: Path, mark: bytes) -> Edition:
         files = {name: {"sha256": digests[name], "records": records} for name, records in counts}
         manifest.write_bytes(orjson.dumps({"files": files}))
     bake(folder, baked)
-    return Edition(folder, baked, _version(baked.read_bytes()), mark)
-
-
-def _version(baked: bytes) -> str:
-    """Return the data version in a baked file (docs/baked.md)."""
-    size = 8
-    header = orjson.loads(baked[size : size + int.from_bytes(baked[:size], "little")])
-    return str(header["__metadata__"]["version"])
+    return Edition(folder, baked, map_file(baked, checked=True).metadata["version"], mark)
 
 
 class Published:

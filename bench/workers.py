@@ -10,6 +10,7 @@ from typing import Final
 from bench.servers import HOST, Contender, Failed, Server, service
 from bench.shapes import KEY
 from tests.program import sockets
+from tests.run.load_clients import other_end
 
 _REQUEST: Final = f"GET /stores?limit=1 HTTP/1.1\r\nHost: bench\r\nx-api-key: {KEY}\r\n\r\n".encode()
 _VERSION: Final = b"\r\nX-Dataset-Version: "
@@ -30,8 +31,12 @@ class Connection:
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.port: int = self._socket.getsockname()[1]
         self.close = self._socket.close
+
+    @property
+    def end(self) -> int:
+        """The inode of the socket at its other end."""
+        return other_end(self._socket)
 
     def send(self) -> bytes:
         """Request one store; return the version of the data. Raises `Failed`."""
@@ -57,17 +62,6 @@ def connected(server: Server, count: int) -> Iterator[dict[int, Connection]]:
             spare.callback(connection.close)
             with suppress(Failed):  # a worker without data yet
                 connection.send()
-                opened.setdefault(_worker_of(server, connection), connection)
+                opened.setdefault(next(pid for pid in server.workers() if connection.end in sockets(pid)), connection)
             time.sleep(_PAUSE_SECONDS)
         yield opened
-
-
-def _worker_of(server: Server, connection: Connection) -> int:
-    """Return the process at the other end of a connection."""
-    lines = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
-    ends = {(_port(line[1]), _port(line[2])): int(line[9]) for line in lines}
-    return next(pid for pid in server.workers() if ends[server.port, connection.port] in sockets(pid))
-
-
-def _port(address: str) -> int:
-    return int(address.rpartition(":")[2], 16)

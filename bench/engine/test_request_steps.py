@@ -1,9 +1,9 @@
 """The steps of a request from bytes to bytes, each by itself, in batches of distinct requests."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import count, cycle
+from itertools import count, cycle, repeat
 from typing import Final
 
 import pytest
@@ -115,14 +115,11 @@ def _headers(pipeline: Pipeline, _: Loopback) -> Prepare:
     return lambda target: partial(_respond, _finished(pipeline, target), cors)
 
 
-def _whole_again(pipeline: Pipeline, connection: Loopback) -> Prepare:
-    _answer_all(pipeline, connection)
-    return lambda target: partial(connection.receive, target.head())
-
-
-def _whole(pipeline: Pipeline, connection: Loopback) -> Prepare:
-    numbers = count()
-    _answer_all(pipeline, connection)
+def _whole(pipeline: Pipeline, connection: Loopback, *, numbers: Iterator[int | None]) -> Prepare:
+    """Send every request twice, so that everything is cached, and the connection is authenticated; then once more."""
+    for target in (*pipeline.targets, *pipeline.targets):
+        connection.receive(target.head())
+        connection.settle()
     return lambda target: partial(connection.receive, target.head(next(numbers)))
 
 
@@ -154,15 +151,14 @@ STEPS: Final[Mapping[str, Callable[[Pipeline, Loopback], Prepare]]] = {
     "count and log": lambda pipeline, __: _observe(
         pipeline, Observer(pipeline.app.traffic, log=_Log(maxlen=_BATCH).write)
     ),
-    "**the whole request**, same header fields": _whole_again,
-    "**the whole request**, other header fields": _whole,
+    "**the whole request**, same header fields": partial(_whole, numbers=repeat(None)),
+    "**the whole request**, other header fields": partial(_whole, numbers=count()),
 }
-_SENDING: Final = ("write", "**the whole request**, same header fields", "**the whole request**, other header fields")
 
 
 def test_request(benchmark: BenchmarkFixture, pipeline: Pipeline, connection: Loopback, step: str) -> None:
     """Time a step on batches of targets; to prepare the steps, and to read what they sent, is not timed."""
-    prepare, is_sending = STEPS[step](pipeline, connection), step in _SENDING
+    prepare, is_sending = STEPS[step](pipeline, connection), step.startswith(("write", "**"))
     most = _SENT_BYTES // sum(map(len, _pieces(pipeline, pipeline.targets[0]))) if is_sending else _BATCH
     size = max(min(most, _BATCH, len(pipeline.targets)), 1)
     targets = cycle(pipeline.targets)
@@ -238,10 +234,3 @@ def _observe(pipeline: Pipeline, observer: Observer) -> Prepare:
         return partial(observer.answered, exchange, _response(pipeline, target).answer, _NANOSECONDS)
 
     return prepare
-
-
-def _answer_all(pipeline: Pipeline, connection: Loopback) -> None:
-    """Send every request twice, so that everything is cached, and the connection is authenticated."""
-    for target in (*pipeline.targets, *pipeline.targets):
-        connection.receive(target.head())
-        connection.settle()

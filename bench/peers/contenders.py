@@ -134,7 +134,8 @@ def fastapi(data: Path, work: Path) -> Contender:
 def roapi(data: Path, work: Path) -> Contender:
     """Return ROAPI over a data set of JSON files. Raises `Failed`."""
     program, configuration = _program("roapi"), work / "roapi.yml"
-    stores = _written(work / "roapi-stores.json", _roapi_stores(data))
+    flagged = ({**store, "is_open": str(store["is_open"]).lower()} for store in read_stores(data))
+    stores = _written(work / "roapi-stores.json", flagged)
     companies = _written(work / "roapi-companies.json", _roapi_companies(data))
     tables = {
         "tables": [{"name": "stores", "uri": str(stores)}],
@@ -170,10 +171,6 @@ def _version(package: str) -> str:
     for found in importlib.metadata.distributions(name=package, path=list(folders)):
         return found.version
     raise Failed(f"{package} is not installed: `make bench` installs bench/peers/requirements.txt")
-
-
-def _roapi_stores(data: Path) -> Iterator[dict[str, Any]]:
-    return ({**store, "is_open": str(store["is_open"]).lower()} for store in read_stores(data))
 
 
 def _roapi_companies(data: Path) -> Iterator[dict[str, Any]]:

@@ -54,15 +54,10 @@ class Run(msgspec.Struct, frozen=True):
 
     def visitors(self) -> Sequence[Visitor]:
         """Return new clients, without pauses: three that keep their connections, one that does not, a slow reader."""
-        return [
-            *(self._visitor(seed, reconnects=False) for seed in range(3)),
-            self._visitor(3, reconnects=True),
-            StreamReader(self.server.port, self.targets, self.ledger, pause=0, seed=4),
-        ]
-
-    def _visitor(self, seed: int, *, reconnects: bool) -> Visitor:
-        sends = partial(Visitor, self.server.port, self.targets, self.ledger, pause=0)
-        return sends(seed=seed, codings=_CODINGS, others=_OTHERS, reconnects=reconnects)
+        place = (self.server.port, self.targets, self.ledger)
+        sends = partial(Visitor, *place, pause=0, codings=_CODINGS, others=_OTHERS)
+        keeping = [sends(seed=seed) for seed in range(3)]
+        return [*keeping, sends(seed=3, reconnects=True), StreamReader(*place, pause=0, seed=4)]
 
     def reload(self) -> None:
         """Publish the other edition and wait until it is served."""

@@ -32,9 +32,7 @@ _SEARCHES: Final = Bound("rate_ratio", 10)
 @click.option("--seconds", default=2, show_default=True, help="Length of a run.")
 @click.option("--pairs", default=3, show_default=True, help="Rounds of runs per shape with a bound; of others 2.")
 @click.option("--connections", default=16, show_default=True, help="Connections of wrk.")
-@click.option(
-    "--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Run only this; repeatable."
-)
+@click.option("--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Only this; repeatable.")
 @click.option("--shape", "slugs", multiple=True, help="Only this; repeatable.")
 def main(  # noqa: PLR0913 - one for each option
     *, stores: int, seconds: int, pairs: int, connections: int, peers: tuple[str, ...], slugs: tuple[str, ...]

@@ -109,11 +109,9 @@ def _ratios(report: Report) -> str:
     costs = ("CPU µs", "bare over service", "bound")
     shapes, found = {shape.slug: shape for shape in report.shapes}, {each.shape: each for each in report.bare}
     rows = (
-        (
-            *(shapes[slug].title, f"{shapes[slug].mean_bytes / 1000:,.1f}"),
-            *(*_costs(each), *_costs(found.get(f"{slug}{_UNREPEATED}"))),
-        )
+        (facts.title, f"{facts.mean_bytes / 1000:,.1f}", *_costs(each), *_costs(found.get(slug + _UNREPEATED)))
         for slug, each in found.items()
+        for facts in [shapes[slug]]
         if not slug.endswith(_UNREPEATED)
     )
     return table(("repeated", "body, kB", *costs, "hardly ever repeated: CPU µs", *costs[1:]), rows)

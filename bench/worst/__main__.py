@@ -35,9 +35,7 @@ _GROUPED: Final = frozenset((*FILTERS, "near", "radius", "bbox", "q", "facets"))
 @click.command()
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="A baked file.  [default: generated ones]")
 @click.option("--stores", multiple=True, type=int, default=_SIZES, show_default=True, help="Numbers of stores.")
-@click.option(
-    "--requests", default=1000, show_default=True, help="Number of random requests for stores, and for clusters."
-)
+@click.option("--requests", default=1000, show_default=True, help="Random requests for stores, and for clusters.")
 @click.option("--adversarial", default=4000, show_default=True, help="Number of adversarial requests, of all of these.")
 @click.option("--seed", default=1, show_default=True)
 def main(*, data: Path | None, stores: Sequence[int], requests: int, adversarial: int, seed: int) -> None:

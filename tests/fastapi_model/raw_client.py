@@ -1,22 +1,20 @@
-"""Requests to the service on a socket, and to its model."""
+"""Requests to the service, and to its model."""
 
 import asyncio
-import re
 from collections.abc import Container, Iterable, MutableMapping
+from io import BytesIO
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from service.model.operation import IGNORED_HEADER, KEY_HEADER
-from tests.web.live import KEY, Client
+from service.model.operation import IGNORED_HEADER
+from service.web.pipeline.app import App
+from tests.web.connections.harness import Wire
+from tests.web.reply import read_reply, request
 
 if TYPE_CHECKING:  # it takes 0.4 s to import, in each process of a run of all tests
     from fastapi import FastAPI
 
 STRICT: Final = "/strict"  # the prefix of the paths of requests that prefer it
-_IGNORED: Final = re.compile(rf"\r\n{IGNORED_HEADER}: ([^\r]*)\r\n".encode())
-_LENGTH: Final = re.compile(rb"\r\nContent-Length: ([0-9]+)\r\n")
-_CHUNKED: Final = b"\r\nTransfer-Encoding: chunked\r\n"
-_STAYS_OPEN: Final = (200, 404, 422)
 
 
 class RawAnswer(NamedTuple):
@@ -27,52 +25,17 @@ class RawAnswer(NamedTuple):
     ignored: bytes = b""
 
 
-class RawClient:
-    """Sends requests to the service, on one connection as long as it stays open."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def send(self, path: str, query: bytes, *, strict: bool = False, accept: str = "") -> RawAnswer:
-        """Send a query unchanged."""
-        reader, writer = self._streams = self._streams or await self._connect()
-        prefer = b"Prefer: handling=strict\r\n" if strict else b""
-        writer.write(b"GET %b?%b HTTP/1.1\r\nHost: test\r\n%b" % (path.encode(), query, prefer))
-        wanted = f"Accept: {accept}\r\n" if accept else ""
-        writer.write(f"{wanted}{KEY_HEADER}: {KEY}\r\n\r\n".encode())
-        async with asyncio.timeout(60):
-            head = await reader.readuntil(b"\r\n\r\n")
-            body, ignored = await _body(reader, head), _IGNORED.search(head)
-        answer = RawAnswer(int(head.split(b" ", 2)[1]), body, ignored[1] if ignored else b"")
-        if answer.status not in _STAYS_OPEN:
-            await self.close()
-        return answer
-
-    async def close(self) -> None:
-        """Close the connection, if any."""
-        if self._streams is not None:
-            _, writer = self._streams
-            self._streams = None
-            writer.close()
-            await writer.wait_closed()
-
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(self._client.host, self._client.port)
-
-
-async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
-    """Read the body that a head announces."""
-    if _CHUNKED not in head:
-        length = _LENGTH.search(head)
-        assert length is not None, head
-        return await reader.readexactly(int(length[1]))
-    body = b""
-    while size := int(await reader.readline(), 16):
-        body += await reader.readexactly(size)
-        assert await reader.readline() == b"\r\n"
-    assert await reader.readline() == b"\r\n"
-    return body
+async def send_to_service(app: App, path: str, query: bytes, *, strict: bool = False, accept: str = "") -> RawAnswer:
+    """Send a request to the service, the query unchanged."""
+    fields = [*(["Prefer: handling=strict"] if strict else []), *([f"Accept: {accept}"] if accept else [])]
+    target = f"{path}?{query.decode('utf-8', 'surrogateescape')}"
+    wire = Wire(app)
+    wire.unread += request(target, *fields, "Connection: close")
+    wire.deliver()
+    while not wire.ended:  # noqa: ASYNC110 - a thread may make it, outside of this loop
+        await asyncio.sleep(0)
+    reply = read_reply(BytesIO(wire.received), has_body=True)
+    return RawAnswer(reply.status, reply.body, reply.headers.get(IGNORED_HEADER, "").encode())
 
 
 async def send_to_model(

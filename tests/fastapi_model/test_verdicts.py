@@ -2,25 +2,24 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from pytest_aiohttp import AiohttpClient
 
 from service.publishing.snapshot import SnapshotHolder
+from service.web.pipeline.app import App
 from service.web.site import make_site
 from tests.baking.random_datasets import RandomDataset, random_dataset
 from tests.declared_attributes import DECLARED
 from tests.fastapi_model.queries import anything, near, of_maps, of_places, queries, sound, values
 from tests.fastapi_model.questions import question_of, typed
-from tests.fastapi_model.raw_client import RawClient, send_to_model
+from tests.fastapi_model.raw_client import send_to_model, send_to_service
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS
 from tests.loaded import serve
-from tests.web.live import DEFAULTS, KEY, ServiceServer, authentication
+from tests.web.live import DEFAULTS, KEY, authentication
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -61,13 +60,10 @@ def model(dataset: RandomDataset) -> "FastAPI":
 
 
 @pytest.fixture
-async def client(tmp_path: Path, aiohttp_client: AiohttpClient, dataset: RandomDataset) -> AsyncIterator[RawClient]:
+async def app(tmp_path: Path, dataset: RandomDataset) -> App:
     holder = SnapshotHolder()
     await serve(holder, dataset.write(tmp_path / "data"))
-    site = make_site(holder, authentication([KEY]), DEFAULTS)
-    raw_client = RawClient(await aiohttp_client(ServiceServer(site.public)))
-    yield raw_client
-    await raw_client.close()
+    return make_site(holder, authentication([KEY]), DEFAULTS).public
 
 
 Asked = tuple[str, bytes, str]
@@ -90,10 +86,10 @@ def asked() -> st.SearchStrategy[Asked]:
 @settings(max_examples=3 * CASES)
 @given(request_=asked(), strict=st.booleans())
 async def test_a_response_equals_that_of_the_model_byte_for_byte(
-    client: RawClient, model: "FastAPI", request_: Asked, *, strict: bool
+    app: App, model: "FastAPI", request_: Asked, *, strict: bool
 ) -> None:
     path, query, accept = request_
-    answer = await client.send(path, query, strict=strict, accept=accept)
+    answer = await send_to_service(app, path, query, strict=strict, accept=accept)
     assert answer == await send_to_model(model, path, query, strict=strict, accept=accept)
     assert answer.status in (200, 404, 422)
 
@@ -104,10 +100,8 @@ async def test_a_response_equals_that_of_the_model_byte_for_byte(
     query=anything(),
     strict=st.booleans(),
 )
-async def test_no_bytes_in_a_query_cause_a_server_error(
-    client: RawClient, path: str, query: bytes, *, strict: bool
-) -> None:
-    answer = await client.send(path, query, strict=strict)
+async def test_no_bytes_in_a_query_cause_a_server_error(app: App, path: str, query: bytes, *, strict: bool) -> None:
+    answer = await send_to_service(app, path, query, strict=strict)
     body = json.loads(answer.body, parse_int=str)
     assert answer.status in (200, 400, 404, 422)
     if answer.status == 422:
@@ -123,9 +117,9 @@ def unordered(type_of: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_model(
-    client: RawClient, dataset: RandomDataset
+    app: App, dataset: RandomDataset
 ) -> None:
-    document = json.loads((await client.send("/openapi.json", b"")).body)
+    document = json.loads((await send_to_service(app, "/openapi.json", b"")).body)
     fields = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
     for resource, listed in dataset.attributes.items():
         for ending, kind in {"": "list", ".csv": "csv", ".ndjson": "ndjson"}.items():
