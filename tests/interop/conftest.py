@@ -34,6 +34,12 @@ class Served(Protocol):
     ) -> Running: ...
 
 
+class Look(Protocol):
+    """Opens a path of the service of all stores in a new browser."""
+
+    def __call__(self, path: str, viewport: ViewportSize = DESKTOP) -> Visit: ...
+
+
 class SetUp(Protocol):
     """Runs a service, with options, and a cache in front of it, with changes of its file, until the test ends."""
 
@@ -133,3 +139,12 @@ def visits(browser: Browser) -> Iterator[Any]:
 
         yield visit
         assert [error for each in made for error in each.errors] == []
+
+
+@pytest.fixture
+def look(visits: Any, service: Running) -> Look:
+    def opened(path: str, viewport: ViewportSize = DESKTOP) -> Visit:
+        visit: Visit = visits(service.address, viewport=viewport, reduced_motion="reduce")
+        return visit.open(path)
+
+    return opened

@@ -1,12 +1,12 @@
 """A person's browser at the explorer: Chromium, driven by Playwright, with a record of all that went wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, sync_playwright
 
 from tests.interop.software import TOOLS, found
 
@@ -14,6 +14,7 @@ from tests.interop.software import TOOLS, found
 _OPTIONS: Final = ("--no-sandbox",)
 DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
 PHONE: Final[ViewportSize] = {"width": 375, "height": 740}
+SMALL_PHONE: Final[ViewportSize] = {"width": 375, "height": 720}
 
 _AXE: Final = TOOLS / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -89,3 +90,35 @@ def serious_violations(page: Page, part: str = "html") -> list[tuple[str, list[s
     violations = page.evaluate("(part) => axe.run(part).then(({violations}) => violations)", part)
     serious = [each for each in violations if each["impact"] in ("serious", "critical")]
     return [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious]
+
+
+def box(found: Locator) -> Mapping[str, float]:
+    """Return where an element is: x, y, width, height."""
+    found.first.wait_for()
+    place = found.first.bounding_box()
+    assert place is not None
+    x, y, width, height = place["x"], place["y"], place["width"], place["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
+
+
+def is_apart(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether two elements do not overlap."""
+    across = one["right"] <= other["x"] or other["right"] <= one["x"]
+    return across or one["bottom"] <= other["y"] or other["bottom"] <= one["y"]
+
+
+def is_within(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether an element is in another."""
+    across = other["x"] <= one["x"] and one["right"] <= other["right"]
+    return across and other["y"] <= one["y"] and one["bottom"] <= other["bottom"]
+
+
+def scroll_to_end(visit: Visit) -> None:
+    """Scroll the list to its end."""
+    visit.page.locator("#rows").evaluate("rows => { rows.scrollTop = rows.scrollHeight; }")
+    assert top(visit) > 0
+
+
+def top(visit: Visit) -> int:
+    """Return how far the list is scrolled."""
+    return int(visit.page.locator("#rows").evaluate("rows => rows.scrollTop"))

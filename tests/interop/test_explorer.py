@@ -133,7 +133,7 @@ def test_filters_have_counts_and_become_chips(go: Go) -> None:
     visit.wait("60 stores found")
     visit.page.locator("#more > summary").click()
     visit.page.locator("summary[data-menu=is_open]").click()
-    visit.page.get_by_label("Closed 20").check()
+    visit.page.get_by_label("Closed permanently 20").check()
     visit.wait("20 stores found")
     visit.click("button", "Clear all")
     visit.wait("122 stores found")

@@ -1,25 +1,35 @@
 """What is visible where in the explorer: rows, the card, the pin, the marks on the map, on a desktop and on a phone."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from json import dumps
 from math import hypot
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Request, Route, ViewportSize, expect
+from playwright.sync_api import Request, Route, ViewportSize, expect
 
 from service.model.hours import DAYS
 from tests.directory import company, store
-from tests.interop.conftest import Served, serving_stores
-from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
+from tests.interop.conftest import Look, Served, serving_stores
+from tests.interop.explored import (
+    DESKTOP,
+    PHONE,
+    SMALL_PHONE,
+    Visit,
+    box,
+    is_apart,
+    is_within,
+    scroll_to_end,
+    serious_violations,
+    top,
+)
 from tests.program import Running, eventually
 
 pytestmark = pytest.mark.process
 
-SMALL_PHONE: Final[ViewportSize] = {"width": 375, "height": 720}
 SIZES: Final[dict[str, ViewportSize]] = {"phone": PHONE, "desktop": DESKTOP, "wide": {"width": 1920, "height": 1080}}
 LONG = "Schwäbische Bäckerei & Konditorei Müller-Lüdenscheidt GmbH & Co. KG am Hauptbahnhof"
 STORES = [
@@ -41,58 +51,11 @@ code = { from = "hidden", show = "never" }
 PLACE = {"name": "Toronto", "kind": "city", "city": "Toronto", "province": "ON", "country": "CA"}
 
 
-class Look(Protocol):
-    """Opens a path of the service of all stores in a new browser."""
-
-    def __call__(self, path: str, viewport: ViewportSize = DESKTOP) -> Visit: ...
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     companies = [company("acme", name="Acme Ltd"), company("other", name="Other")]
     with serving_stores(tmp_path_factory.mktemp("geometry"), STORES, mapping=MAPPING, companies=companies) as running:
         yield running
-
-
-@pytest.fixture
-def look(visits: Any, service: Running) -> Look:
-    def opened(path: str, viewport: ViewportSize = DESKTOP) -> Visit:
-        visit: Visit = visits(service.address, viewport=viewport, reduced_motion="reduce")
-        return visit.open(path)
-
-    return opened
-
-
-def box(found: Locator) -> Mapping[str, float]:
-    """Return where an element is: x, y, width, height."""
-    found.first.wait_for()
-    place = found.first.bounding_box()
-    assert place is not None
-    x, y, width, height = place["x"], place["y"], place["width"], place["height"]
-    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
-
-
-def is_apart(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Return whether two elements do not overlap."""
-    across = one["right"] <= other["x"] or other["right"] <= one["x"]
-    return across or one["bottom"] <= other["y"] or other["bottom"] <= one["y"]
-
-
-def is_within(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Return whether an element is in another."""
-    across = other["x"] <= one["x"] and one["right"] <= other["right"]
-    return across and other["y"] <= one["y"] and one["bottom"] <= other["bottom"]
-
-
-def scroll_to_end(visit: Visit) -> None:
-    """Scroll the list to its end."""
-    visit.page.locator("#rows").evaluate("rows => { rows.scrollTop = rows.scrollHeight; }")
-    assert top(visit) > 0
-
-
-def top(visit: Visit) -> int:
-    """Return how far the list is scrolled."""
-    return int(visit.page.locator("#rows").evaluate("rows => rows.scrollTop"))
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])

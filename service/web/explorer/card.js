@@ -58,6 +58,11 @@ export class Card {
     if (isLow) this.root.scrollTop = 0;
   }
 
+  /** @returns {string} what the store is called */
+  get title() {
+    return this.store.name || this.store.address_1 || this.store.store_id;
+  }
+
   /** @returns {number} on a phone, how high the sheet is, in pixels; else 0 */
   get height() {
     return this.root.classList.contains("low") && getComputedStyle(this.root).position === "fixed" ? this.root.offsetHeight : 0;
@@ -112,9 +117,9 @@ export class Card {
 
   /** @param {Record<string, any>} store */
   #drawStore(store) {
-    const title = element("h2", { tabindex: "-1" }, store.name || store.address_1 || store.store_id);
-    this.company = element("p", { class: "company" });
     this.store = store;
+    const title = element("h2", { tabindex: "-1" }, this.title);
+    this.company = element("p", { class: "company" });
     this.site.replaceChildren();
     this.status.replaceChildren(badge(store.is_open ?? null, formatValue("is_open", store.is_open)));
     this.week.replaceChildren();
@@ -141,7 +146,7 @@ export class Card {
       "div",
       { class: "buttons" },
       siteLink(directionsUrl(store, addressLines(store).join(", ")), TEXT.directions, { class: "button primary" }),
-      phone && element("a", { href: callUrl(phone), class: "button", title: phone, "aria-label": `${TEXT.call} ${phone}` }, TEXT.call),
+      phone && element("a", { href: callUrl(phone), class: "button" }, `${TEXT.call} ${phone}`),
       this.site,
     );
   }
@@ -195,7 +200,6 @@ export class Card {
         const text = formatValue(name, store[name]);
         return [element("dt", {}, fieldLabel(name)), element("dd", { title: text === store[name] ? null : store[name] }, text)];
       });
-    const phone = store.phone_number ? [element("dt", {}, fieldLabel("phone_number")), element("dd", {}, store.phone_number)] : [];
     const copying = (/** @type {string} */ label, /** @type {string} */ text) =>
       element("button", { type: "button", onclick: (/** @type {any} */ event) => copy(event.currentTarget, text, TEXT.copied) }, label);
     const point = pointOf(store) && `${store.latitude.trim()},${store.longitude.trim()}`;
@@ -203,7 +207,7 @@ export class Card {
       "details",
       { class: "details" },
       element("summary", {}, TEXT.details),
-      element("dl", {}, ...phone, ...facts),
+      element("dl", {}, ...facts),
       element("div", { class: "buttons" }, copying(TEXT.copyId, store.store_id), point && copying(TEXT.copyPoint, point)),
     );
   }

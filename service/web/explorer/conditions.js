@@ -49,9 +49,7 @@ export function drawChips(root, state, { known, labelOf }) {
   const names = [...new Set(state.query.keys())].filter((name) => !NOT_CHIPS.includes(name));
   const chips = names.flatMap((name) => state.all(name).map((value) => chip(state, name, value, { known, labelOf })));
   if (state.get("radius") && !state.get("near")) chips.push(chip(state, "radius", state.get("radius"), { known, labelOf }));
-  if (chips.length > 1 || (chips.length && state.get("q"))) {
-    chips.push(element("button", { type: "button", class: "quiet", onclick: () => state.clear() }, TEXT.clearAll));
-  }
+  if (chips.length) chips.push(element("button", { type: "button", class: "quiet", onclick: () => state.clear() }, TEXT.clearAll));
   root.replaceChildren(...chips);
   root.hidden = chips.length === 0;
 }
@@ -77,7 +75,7 @@ function chip(state, name, value, { known, labelOf }) {
 /** @param {State} state @param {string} name @param {string} value @param {LabelOf} labelOf @returns {string} */
 function chipText(state, name, value, labelOf) {
   if (name === "near") {
-    const place = state.view.get("place") ?? value;
+    const place = state.view.get("place") ?? (value === state.here ? TEXT.here : rounded(value));
     const radius = Number(state.get("radius"));
     return radius > 0 ? TEXT.withinOf(formatDistance(radius), place) : TEXT.nearPoint(place);
   }
@@ -86,6 +84,9 @@ function chipText(state, name, value, labelOf) {
   if (INSTANTS.includes(name) || value.includes("/")) return TEXT.is(fieldLabel(name), intervalText(value));
   return TEXT.is(fieldLabel(name), labelOf(name, value));
 }
+
+/** @param {string} point @returns {string} to about a kilometre */
+const rounded = (point) => point.replace(/\d+\.\d+/g, (degrees) => String(Number(Number(degrees).toFixed(2))));
 
 /** @param {string} value @returns {[string, string]} the ends of an interval, empty where it is open; a value is both */
 export function ends(value) {
@@ -109,6 +110,12 @@ export function intervalText(value) {
   return from === to ? from : TEXT.between(from, to);
 }
 
+/**
+ * Return a listener that acts when the focus is in the next part of a field: else what is being written there is drawn anew.
+ * @param {(target: any) => void} act
+ */
+const later = (act) => (/** @type {Event} */ { currentTarget }) => void setTimeout(() => act(currentTarget));
+
 /** @param {string} label @param {Record<string, any>} attributes @returns {HTMLElement} a field with its label */
 const field = (label, attributes) => element("label", { class: "field" }, element("span", {}, label), element("input", attributes));
 
@@ -122,10 +129,10 @@ export function rangeFields({ name, kind }, state) {
   const label = fieldLabel(name);
   const [from, to] = state.get(name) ? ends(state.get(name)) : ["", ""];
   const type = kind === "date" ? { type: "date" } : { type: "text", inputmode: "decimal" };
-  const onchange = (/** @type {Event} */ event) => {
-    const both = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("input")].map((input) => input.value.trim());
-    setTimeout(() => state.set({ [name]: interval(both[0], both[1]) })); // when the focus is in the next field
-  };
+  const onchange = later((group) => {
+    const [first, last] = [...group.querySelectorAll("input")].map(({ value }) => value.trim());
+    state.set({ [name]: interval(first, last) });
+  });
   return element(
     "div",
     { class: "range-fields", role: "group", "aria-label": label, onchange },
@@ -138,7 +145,7 @@ export function rangeFields({ name, kind }, state) {
 /** @param {State} state @returns {HTMLElement} the field for stores that changed since a day */
 export function changedField(state) {
   const value = ends(state.get("updated_at"))[0].slice(0, 10);
-  const onchange = (/** @type {any} */ event) => state.set({ updated_at: event.target.value ? interval(event.target.value, "") : "" });
+  const onchange = later((input) => state.set({ updated_at: input.value && interval(input.value, "") }));
   return field(TEXT.changedSince, { type: "date", value: DAY.test(value) ? value : "", onchange });
 }
 
@@ -147,12 +154,13 @@ export function openAtField(state) {
   const asked = new Date(state.get("open_at"));
   const isSet = !Number.isNaN(asked.getTime());
   const local = isSet ? new Date(asked.getTime() - asked.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
-  const onchange = (/** @type {any} */ event) => {
-    const { value } = event.target;
+  const onchange = later(({ value, validity }) => {
+    if (!validity.valid) return; // a year of which only the first digits are written
     const time = value ? new Date(value) : new Date();
     shown.children[0].textContent = TEXT.openAt(formatZone(time)); // of that day: it may be in the summer
-    state.set({ open_at: value ? minuteOf(time) : "" });
-  };
-  const shown = field(TEXT.openAt(formatZone(isSet ? asked : new Date())), { type: "datetime-local", value: local, onchange });
+    state.set({ open_at: value && minuteOf(time) });
+  });
+  const attributes = { type: "datetime-local", min: "1970-01-02T00:00", max: "2100-01-01T00:00", value: local, onchange };
+  const shown = field(TEXT.openAt(formatZone(isSet ? asked : new Date())), attributes);
   return shown;
 }

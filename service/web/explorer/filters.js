@@ -147,7 +147,7 @@ export class Filters {
     if (name === "country") return countryName(value);
     if (name === "company_id" || name === "parent_company_id") return this.actions.companyName(value);
     const isFlag = name === "is_open" || this.attributes.some((each) => each.name === name && each.kind === "flag");
-    const [yes, no] = name === "is_open" ? [TEXT.open, TEXT.closed] : [TEXT.yes, TEXT.no];
+    const [yes, no] = name === "is_open" ? [TEXT.open, TEXT.closedForGood] : [TEXT.yes, TEXT.no];
     return (isFlag && { true: yes, false: no }[String(value)]) || String(value);
   }
 

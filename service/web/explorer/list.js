@@ -124,9 +124,9 @@ export class List {
     for (const row of this.#rows) row.classList.toggle("pointed", id !== "" && row.dataset.id === id);
   }
 
-  /** @param {string} id put the focus on the row of a store, if it is here */
+  /** @param {string} id put the focus on the row of a store, if it is here; the list stays where it is */
   focus(id) {
-    this.#rows.find((row) => row.dataset.id === id)?.querySelector("a")?.focus();
+    this.#rows.find((row) => row.dataset.id === id)?.querySelector("a")?.focus({ preventScroll: true });
   }
 
   /** @returns {HTMLElement[]} */

@@ -39,9 +39,11 @@ export class StoreMap {
     this.loading = new AbortController(); // of what is in sight, until the map moves
     this.frame = new Frame();
     this.picking = false;
-    /** Whether the map is moved to a result, which is loaded then; whether it was to the open store. */
+    /** Whether the map is moved to a result, which is loaded then; whether there is one to move to when it is seen. */
     this.isFitting = false;
-    this.isFlown = false;
+    this.isBehind = false;
+    /** What it showed before it went to the open store. @type {import("./locations.js").View | null} */
+    this.before = null;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map = emptyMap(L, root, language, this.calm, {
       maxZoom: HIGHEST_ZOOM,
@@ -78,16 +80,23 @@ export class StoreMap {
     this.locations.total = total;
     this.searching.abort();
     const { signal } = (this.searching = new AbortController());
+    this.isBehind = !this.isSeen;
+    if (this.isBehind) return;
     await this.#guarded(async () => {
       if (fit && total) {
         await this.#fit(signal);
         this.home = this.frame.view(this.map);
-        this.isFlown = false;
+        this.before = null;
       }
       this.actions.onMove();
       this.#drawView();
       await this.#load();
     });
+  }
+
+  /** @returns {boolean} whether the map is in sight: out of it, it keeps its view */
+  get isSeen() {
+    return this.map.getContainer().clientWidth > 0;
   }
 
   /** @returns {boolean} whether the map shows what the list is of */
@@ -101,22 +110,23 @@ export class StoreMap {
   }
 
   /**
-   * Put the pin on the open store, in sight; without one, go back to what the list is of.
+   * Put the pin on the open store, in sight; without one, go back to what the map showed before.
    * @param {Point | null} point
    * @param {{fly?: boolean, below?: number}} [options] whether the map goes to it; the height of what covers its lower edge
    */
   select(point, { fly = false, below = 0 } = {}) {
     this.pin(point);
-    const { x: width, y: height } = this.map.getSize();
-    if (width === 0) return;
     if (point === null) return this.#return();
+    if (!this.isSeen) return;
+    this.#resized();
+    const { x: width, y: height } = this.map.getSize();
     const place = this.frame.placed(point);
     const zoom = fly ? Math.max(this.map.getZoom(), TOWN_ZOOM) : this.map.getZoom();
     const at = this.map.latLngToContainerPoint(place);
     const isSeen = at.x > 40 && at.y > 50 && at.x < width - 40 && at.y < height - below - 40;
     if (isSeen && zoom === this.map.getZoom()) return;
     const middle = this.map.unproject(this.map.project(place, zoom).add([0, below / 2]), zoom);
-    this.isFlown = true;
+    this.before ??= this.frame.view(this.map);
     if (fly && !this.calm) this.map.flyTo(middle, zoom, { duration: 0.6 });
     else this.map.setView(middle, zoom, { animate: false });
   }
@@ -162,16 +172,17 @@ export class StoreMap {
     }
   }
 
-  /** @param {() => void} work move the map to a result, which is loaded then */
+  /** @param {() => void} work move the map to a result, which is loaded then; it stays in the world at once, not in a while */
   #fitting(work) {
     this.isFitting = true;
     work();
+    this.map.panInsideBounds(this.map.options.maxBounds, { animate: false });
     this.isFitting = false;
   }
 
   #return() {
-    if (this.isFlown) this.#look(this.home);
-    this.isFlown = false;
+    if (this.before) this.#look(this.before);
+    this.before = null;
   }
 
   /** @param {import("./locations.js").View} view show it again */
@@ -189,9 +200,9 @@ export class StoreMap {
   }
 
   #resized() {
-    const before = this.map.getSize();
+    if (!this.isSeen) return;
     this.#fitting(() => this.map.invalidateSize({ animate: false, pan: false }));
-    if (before.x === 0 && this.map.getSize().x > 0) this.show(this.locations.query, this.locations.total, true);
+    if (this.isBehind) this.show(this.locations.query, this.locations.total, true);
   }
 
   /** @param {any} place */
@@ -212,7 +223,6 @@ export class StoreMap {
 
   /** @param {AbortSignal} signal */
   async #fit(signal) {
-    if (this.map.getSize().x === 0) return;
     const { L, map, frame, locations } = this;
     const { box, near, radius } = locations.area;
     if (box) {

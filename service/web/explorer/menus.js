@@ -19,12 +19,21 @@ export function closeMenus() {
   for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
 }
 
-/** Close the menus when there is a click elsewhere or Escape, and keep them inside the window. */
+/** Close the menus when there is a click elsewhere, which does nothing else to list and map, or Escape, and keep them inside the window. */
 export function watchMenus() {
   const closeOthers = (/** @type {any} */ target) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.removeAttribute("open");
   };
-  document.addEventListener("click", (event) => closeOthers(event.target));
+  const clicked = (/** @type {MouseEvent} */ event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const menu = document.querySelector("details.menu[open]");
+    if (menu && !menu.contains(target) && target.closest("main") && !target.closest("summary")) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    closeOthers(target);
+  };
+  document.addEventListener("click", clicked, true);
   document.addEventListener("keydown", (event) => {
     const menu = document.querySelector("details.menu[open]");
     if (event.key !== "Escape" || menu === null) return;

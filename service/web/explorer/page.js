@@ -27,9 +27,9 @@ for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
 byId("q").placeholder = TEXT.searchHint;
 
 const companyName = (/** @type {string} */ id) => results.companyName(id);
-const goNear = (/** @type {string} */ near, place = "") => {
+const goNear = (/** @type {string} */ near) => {
   closeMenus();
-  state.set({ near, bbox: "" }, { place });
+  state.set({ near, bbox: "" });
 };
 
 const list = new List(
@@ -48,7 +48,7 @@ const filters = new Filters({ menus: byId("menus"), chips: byId("chips") }, stat
   known: [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"],
   onCount: (names) => addCounts(results.abort.signal, names).catch((error) => results.abort.signal.aborted || show(error)),
   onFind: (name, words) => results.valuesOf(name, words),
-  onNear: () => locate(TEXT, note, (near) => goNear(near, TEXT.here)),
+  onNear: () => locate(TEXT, note, (near) => goNear((state.here = near))),
   onPick: () => {
     showTab("map");
     closeMenus();
@@ -71,9 +71,9 @@ const card = new Card(byId("card"), api, (settings.images ?? "").split(" "), {
   },
   onNear: (near) => {
     card.lower(true);
-    goNear(near);
+    state.clear({ near }, { place: card.title });
   },
-  onCompany: (id) => state.set({ company_id: id }),
+  onCompany: (id) => state.clear({ company_id: id }),
   onShow: (point) => {
     card.lower(true);
     showTab("map");
@@ -88,7 +88,7 @@ const place = new Place(api, { url: settings.tiles ?? "", attribution: settings.
   onHover: (id) => list.point(id),
   onArea: (bbox) => state.set({ bbox }),
   onPick: (near) => {
-    note("");
+    place.cancelPick();
     goNear(near);
   },
   onError: (error) => show(error),
@@ -115,6 +115,7 @@ async function refresh(isNew = false) {
   const signal = results.begin();
   search.showState();
   filters.showState();
+  if (isNew && !byId("toolbar").matches(":focus-within")) byId("toolbar").scrollLeft = 0;
   if (needsKey && !storedKey()) return show(new ApiError("key"));
   list.busy(true);
   try {
@@ -237,9 +238,9 @@ function showTab(tab, write = true) {
   showMap();
 }
 
-/** Load the map if it is in sight now: of a phone's tab, or because a phone was turned. */
+/** Show the result on the map if it is in sight now: of a phone's tab, or because a phone was turned. */
 function showMap() {
-  if (place.map === null && total && place.isShown) place.show(state.selection, total);
+  if (list.page && place.isBehind && place.isShown) place.show(state.selection, total);
 }
 
 function listenToService() {
@@ -256,6 +257,7 @@ function listenToService() {
 
 function listenToPerson() {
   byId("take-away").addEventListener("toggle", () => openTakeAway().catch(() => show(new ApiError("offline"))));
+  byId("pick-cancel").addEventListener("click", () => place.cancelPick());
   byId("area").addEventListener("click", () => place.map && state.set({ bbox: place.map.area(), near: "" }));
   for (const name of ["list", "map"]) byId(`tab-${name}`).addEventListener("click", () => showTab(name));
   byId("tabs").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {

@@ -34,6 +34,9 @@ export class Place {
     this.map = null;
     /** @type {Promise<void> | null} */
     this.loading = null;
+    /** Whether there is a result that it is to show when it is in sight; whether a click on it is awaited. */
+    this.isBehind = true;
+    this.isPicking = false;
     /** What the map was fitted to: another order or page does not move it. */
     this.fitted = "none yet";
     /** Where the open store is, and how the map goes there. @type {[Point, {fly: boolean, below: number}] | null} */
@@ -51,25 +54,28 @@ export class Place {
    * @param {number} total
    */
   async show(selection, total) {
-    if (!this.isShown && this.map === null) return; // a phone's list
+    for (const name of ["sort_by", "sort_order", "fields"]) selection.delete(name);
+    const conditions = selection.toString();
+    const fits = conditions !== this.fitted;
+    if (fits) say(byId("unplaced"), "");
+    this.isBehind = !this.isShown;
+    if (this.isBehind) return;
+    const before = this.fitted === "none yet" ? null : this.chosen;
     this.loading ??= this.#load();
     try {
       await this.loading;
     } catch {
       this.loading = null;
+      this.isBehind = true;
       note(TEXT.noMap);
       return;
     }
-    for (const name of ["sort_by", "sort_order", "fields"]) selection.delete(name);
-    const conditions = selection.toString();
-    const fits = conditions !== this.fitted;
-    const before = this.fitted === "none yet" ? null : this.chosen;
     await this.map?.show(selection, total, fits);
     if (this.map?.locations.query !== selection) return; // there is a newer result
     this.fitted = conditions;
     const isWhole = total > 0 && !selection.has("near") && !selection.has("bbox");
     const missing = isWhole && this.map ? total - this.map.locations.placed : 0;
-    if (fits) say(byId("unplaced"), missing > 0 ? TEXT.unplaced(missing) : "");
+    if (fits && missing > 0) say(byId("unplaced"), TEXT.unplaced(missing));
     if (!fits || !this.chosen) return;
     if (this.chosen === before) this.map?.pin(before[0]); // the result is in sight, not the store that was open before
     else this.map?.select(...this.chosen);
@@ -92,16 +98,25 @@ export class Place {
   }
 
   /** Let the next click on the map choose a point. */
-  pick() {
-    note(TEXT.picking);
-    this.map?.pick();
+  async pick() {
+    this.#await(true);
+    byId("pick-cancel").focus();
+    await this.loading;
+    if (this.isPicking) this.map?.pick();
   }
 
   /** @returns {boolean} whether a click was awaited, and is no more */
   cancelPick() {
-    if (!this.map?.picking) return false;
-    this.map.cancelPick();
-    note("");
+    if (!this.isPicking) return false;
+    this.#await(false);
+    this.map?.cancelPick();
     return true;
+  }
+
+  /** @param {boolean} isPicking */
+  #await(isPicking) {
+    this.isPicking = isPicking;
+    byId("pick-cancel").hidden = !isPicking;
+    note(isPicking ? TEXT.picking : "");
   }
 }

@@ -17,6 +17,8 @@ export class State extends EventTarget {
     takeKey();
     this.query = new URLSearchParams(location.search);
     this.view = new URLSearchParams(location.hash.slice(1));
+    /** The visitor's position, if `near` is that: a link does not say so to others. */
+    this.here = "";
     const read = () => {
       const hasKey = takeKey();
       const before = this.query.toString();
@@ -72,10 +74,10 @@ export class State extends EventTarget {
     this.set({ [name]: this.query.getAll(name).filter((each) => each !== value) });
   }
 
-  /** Remove all conditions. */
-  clear() {
-    const names = new Set(this.query.keys());
-    this.set(Object.fromEntries([...names].filter((name) => !PRESENTATION.includes(name)).map((name) => [name, ""])));
+  /** @param {Record<string, string>} [values] set instead of all conditions @param {{place?: string}} [options] */
+  clear(values = {}, options = {}) {
+    const old = [...new Set(this.query.keys())].filter((name) => !PRESENTATION.includes(name));
+    this.set({ ...Object.fromEntries(old.map((name) => [name, ""])), ...values }, options);
   }
 
   /** @param {Record<string, string>} values set what is in the fragment; empty values remove it @param {boolean} [replace] */

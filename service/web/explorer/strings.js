@@ -122,7 +122,7 @@ export const TEXT = {
 
   near: "Near",
   pickPoint: "Pick a point on the map",
-  picking: "Click on the map to choose the point. Escape cancels.",
+  picking: "Choose the point on the map",
   noPosition: "The browser gives no position. Pick a point on the map instead.",
   nearPoint: (/** @type {string} */ point) => `Near ${point}`,
   withinOf: (/** @type {string} */ distance, /** @type {string} */ point) => `Within ${distance} of ${point}`,
