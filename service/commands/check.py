@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any, Final, TypeAlias
 from unicodedata import east_asian_width
 
@@ -26,33 +24,15 @@ from service.texts import counted
 
 # A text, and its style on a terminal, as SGR of ECMA-48 has it: "1;31" is bold and red.
 StyledLine: TypeAlias = tuple[str, str]
-_NARROWEST: Final = 40  # columns
 
 
 def print_lines(lines: Iterable[StyledLine]) -> None:
-    """Print lines. On a terminal the rest of a long line is indented by two more; NO_COLOR turns all styles off."""
-    if not sys.stdout.isatty():
-        click.echo("\n".join(text for text, _ in lines))
-        return
-    columns = max(get_terminal_size().columns, _NARROWEST)
+    """Print lines; on a terminal in their styles, which NO_COLOR turns off."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     for text, style in lines:
         body = text.lstrip()
-        indent = len(text) - len(body)
-        for margin, part in zip(
-            chain([indent], repeat(indent + 2)), _wrapped(body, columns - indent - 2), strict=False
-        ):
-            click.echo(" " * margin + (part if plain or not style else f"\x1b[{style}m{part}\x1b[0m"), color=True)
-
-
-def _wrapped(text: str, columns: int) -> Iterator[str]:
-    """Yield a text in lines of at most a number of columns of a terminal, broken at spaces where it has any."""
-    text = text.rstrip()
-    while (fits := bisect_right(_ends(text), columns)) < len(text):
-        cut = text.rfind(" ", 0, fits + 1)
-        yield text[: cut if cut > 0 else fits]
-        text = text[cut if cut > 0 else fits :].lstrip()
-    yield text
+        styled = f"{text[: -len(body)]}\x1b[{style}m{body}\x1b[0m"
+        click.echo(text if plain or not style else styled)
 
 
 def shorten(text: str, columns: int) -> str:
