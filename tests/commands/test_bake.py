@@ -3,8 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
-import unicodedata
 from pathlib import Path
 from subprocess import CompletedProcess
 from types import SimpleNamespace
@@ -178,25 +176,6 @@ def test_verify_rejects_a_damaged_file(baked: Path) -> None:
     message = failed(run_here("verify", baked))
     assert f"{baked}: " in message
     assert message.endswith(" is damaged; bake it again")
-
-
-@pytest.mark.parametrize(
-    ("part", "character", "message"),
-    [
-        ("assigned", "\u0378", "which {} does not know; serve it with a newer Python, or bake it again with {}"),
-        ("unassigned", "\u00e9", "which {} knows, but the Python that baked it did not; bake it again with {}"),
-    ],
-)
-def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_to_do(
-    baked: Path, part: str, character: str, message: str
-) -> None:
-    content = map_file(baked)
-    points: Array = np.array([ord(character)], np.uint32)
-    write_file(baked, {**content.arrays, f"characters/{part}": points}, content.metadata)
-    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    known = f"{python} (Unicode {unicodedata.unidata_version})"
-    why = f"{baked}: it has the character U+{ord(character):04X}, {message.format(known, python)}"
-    assert failed(run_here("verify", baked)).endswith(why)
 
 
 @pytest.mark.process

@@ -238,26 +238,6 @@ def test_a_mapping_is_for_what_is_not_baked(old: Path, new: Path, tmp_path: Path
     assert "--mapping: a baked file has been read already" in both.stderr
 
 
-@pytest.mark.ci
-def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_the_code_of_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (code,) = re.findall(r"^```python\n(.+?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    made = random_dataset((40, 6, 8, 0), attributes=DECLARED)
-    before, step = write_directory(tmp_path / "none", [], []), made
-    for number in range(11):
-        folder = step.write(tmp_path / str(number))
-        (tmp_path / "changes.ndjson").write_text(run_here("diff", before, folder).stdout, "utf-8")
-        exec(code, {})  # noqa: S102 - our own
-        before, step = folder, edition(step, random_dataset((40, 6, 8, number), attributes=DECLARED), number)
-    with closing(sqlite3.connect("copy.db")) as copy:
-        rows = copy.execute("SELECT resource, id, record FROM records").fetchall()
-    records = {(name, key): each for name in KEYS for key, each in exported(before, name, json.loads).items()}
-    assert {(name, key): json.loads(record) for name, key, record in rows} == records
-    assert len(records) > 10
-
-
 def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_intervals_and_by_diff_where_records_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

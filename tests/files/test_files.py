@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,10 +16,8 @@ from service.files import (
     lock,
     locked,
     locked_folder,
-    temporary_files,
     try_lock,
 )
-from tests.killed import killable
 from tests.program import SECONDS
 from tests.sampling.test_sample import small_disk
 
@@ -134,12 +131,6 @@ def test_a_lock_ends_with_the_process_that_holds_it(lock_file: Path) -> None:
     assert not is_locked(lock_file)
 
 
-def write_new(folder: str) -> None:
-    """Replace the file in a folder; see `tests.killed`."""
-    with atomic_write(Path(folder, "file")) as file:
-        file.write(b"new")
-
-
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     path = tmp_path / "folder" / "file"
@@ -193,22 +184,3 @@ def test_the_mode_applies_from_the_first_byte_on_and_the_umask_to_it(target: Pat
             assert target.stat().st_mode & 0o777 == expected
     finally:
         os.umask(mask)
-
-
-@pytest.mark.process
-def test_killed_at_any_step_it_leaves_the_old_content_or_the_new_and_temporary_files_that_are_found(
-    target: Path,
-) -> None:
-    contents = []
-    with killable("tests.files.test_files:write_new", target.parent) as run:
-        for step in count(1):
-            killed = run(step)
-            contents.append(target.read_bytes())
-            for left in temporary_files(target.parent, target.name):
-                left.unlink()
-            assert list(target.parent.iterdir()) == [target]
-            if not killed:
-                break
-            target.write_bytes(b"old")
-    assert contents == sorted(contents, reverse=True)
-    assert (contents[0], contents[-1]) == (b"old", b"new")

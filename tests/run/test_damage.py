@@ -86,18 +86,3 @@ def test_a_damaged_file_keeps_the_previous_data_served_and_is_logged_once_howeve
             eventually(partial(all_see, clients, number))
             assert eventually(lambda: service.ready()["last_reload"]["ok"])
             assert service.metrics()["store_directory_reload_success"] == 1, name
-
-
-def test_a_baked_file_written_slowly_in_place_is_served_once_it_is_complete(serve: Serve, tmp_path: Path) -> None:
-    file = tmp_path / "set.baked"
-    Generation(1).bake(tmp_path).replace(file)
-    content = Generation(2).bake(tmp_path).read_bytes()
-    service = serve(file)
-    with running_clients(*two_clients(service)) as clients:
-        with file.open("wb", buffering=0) as stored:
-            for part in range(3):
-                stored.write(content[part * len(content) // 4 : (part + 1) * len(content) // 4])
-                eventually(lambda: not service.ready()["last_reload"]["ok"])
-            assert all(client.seen == 1 for client in clients)
-            stored.write(content[3 * len(content) // 4 :])
-        eventually(partial(all_see, clients, 2))

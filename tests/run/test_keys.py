@@ -1,7 +1,6 @@
 """A key file that changes while the service runs: every worker follows it."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +18,6 @@ pytestmark = pytest.mark.process
 # This many connections reach both of two workers, except once in a million runs.
 REQUESTS = 20
 FIRST, SECOND = new_key(), new_key()
-# Of an expiring key, in seconds: the first is enough except on a very slow machine.
-LIFETIMES = (1.5, 15, 45)
 
 
 class KeyedService:
@@ -32,13 +29,6 @@ class KeyedService:
     def statuses(self, key: str) -> set[int]:
         """Return the statuses of the workers' responses."""
         return {self.service.get("/companies/acme", key).status for _ in range(REQUESTS)}
-
-    def add_expiring(self, seconds: float) -> str:
-        """Add a key that expires after some seconds; return it once all workers accept it, "" if it expired before."""
-        key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=seconds)
-        change_keys(self.file, partial(add_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
-        accepted = eventually(lambda: self.statuses(key) == {200} or (datetime.now(UTC) > expires_at and "too late"))
-        return key if accepted is True else ""
 
     def logged(self, text: str) -> int:
         """Return the number of log lines with a text."""
@@ -66,11 +56,6 @@ def test_a_new_key_is_accepted_and_rejected_again_once_it_is_revoked(keyed: Keye
     change_keys(keyed.file, partial(revoke_key, name="second"))
     eventually(lambda: keyed.statuses(SECOND) == {401})
     assert keyed.statuses(FIRST) == {200}
-
-
-def test_an_expired_key_is_rejected(keyed: KeyedService) -> None:
-    key = next(filter(None, map(keyed.add_expiring, LIFETIMES)))
-    eventually(lambda: keyed.statuses(key) == {401})
 
 
 def test_a_damaged_file_keeps_the_previous_keys_even_in_a_new_worker(keyed: KeyedService) -> None:
