@@ -22,11 +22,11 @@ from service.web.connections.limits import (
     UNCOUNTED_BYTES,
     LogThrottle,
     State,
+    Turns,
     unsent_bytes,
 )
 from service.web.connections.memory_budget import MemoryBudget
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.scheduling import Turns
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split

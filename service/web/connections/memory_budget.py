@@ -5,6 +5,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from service.web.pipeline.app import App
+
 # Memory is released to the system once this part of the bound is free again.
 _RELEASED_PART: Final = 8
 # Wait this long first: the event loop frees the buffers of a closed connection only in its next iterations.
@@ -21,12 +23,6 @@ class Holder(Protocol):
 
     def shed(self) -> None:
         """Abort the connection and release its memory."""
-
-
-class Informed(Protocol):
-    """What refuses long answers while there is no memory for them: it has the used share of the memory."""
-
-    memory_used: float
 
 
 def release_free_memory(library: object = None) -> None:
@@ -47,7 +43,7 @@ class MemoryBudget:
     while the memory is used. A single connection may hold more.
     """
 
-    def __init__(self, most: int, app: Informed, release: Callable[[], object] = release_free_memory) -> None:
+    def __init__(self, most: int, app: App, release: Callable[[], object] = release_free_memory) -> None:
         """Bound the sum to a number of bytes. Call `release`, in a thread, after much memory has become free."""
         self._most, self._app, self._release = most, app, release
         self._sizes: dict[Holder, int] = {}  # the longest idle first

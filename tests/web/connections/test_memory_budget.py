@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -23,12 +24,6 @@ MOST = 8000
 SHARE = MOST // 8
 NO_ROOM = Limits(held_bytes=1)
 FIELD = b"a: %b\r\n"
-
-
-class App:
-    """An application."""
-
-    memory_used = 0.0
 
 
 class Holder:
@@ -50,16 +45,16 @@ class Holder:
 
 
 @pytest.fixture
-def app() -> App:
-    return App()
+def app() -> Any:
+    return SimpleNamespace(memory_used=0.0)
 
 
 @pytest.fixture
-def budget(app: App) -> MemoryBudget:
+def budget(app: Any) -> MemoryBudget:
     return MemoryBudget(MOST, app, release=bool)
 
 
-async def test_beyond_the_limit_the_longest_idle_is_dropped(budget: MemoryBudget, app: App) -> None:
+async def test_beyond_the_limit_the_longest_idle_is_dropped(budget: MemoryBudget, app: Any) -> None:
     holders = [Holder(budget).hold(SHARE) for _ in range(8)]
     assert not any(each.dropped for each in holders)
     holders[0].hold(SHARE - 1)  # not idle
@@ -68,7 +63,7 @@ async def test_beyond_the_limit_the_longest_idle_is_dropped(budget: MemoryBudget
     assert (last.dropped, app.memory_used <= 1, budget.held) == (False, True, MOST - 1)
 
 
-async def test_a_client_that_reads_is_never_dropped(budget: MemoryBudget, app: App) -> None:
+async def test_a_client_that_reads_is_never_dropped(budget: MemoryBudget, app: Any) -> None:
     readers = [Holder(budget, reads=True).hold(SHARE) for _ in range(4)]
     heads = [Holder(budget).hold(SHARE) for _ in range(4)]
     reader = Holder(budget, reads=True).hold(4 * SHARE)
@@ -78,7 +73,7 @@ async def test_a_client_that_reads_is_never_dropped(budget: MemoryBudget, app: A
     assert (head.dropped, reader.dropped, app.memory_used) == (True, False, 1)
 
 
-async def test_a_single_connection_may_hold_more_than_the_limit(budget: MemoryBudget, app: App) -> None:
+async def test_a_single_connection_may_hold_more_than_the_limit(budget: MemoryBudget, app: Any) -> None:
     only, other = Holder(budget, reads=True).hold(2 * MOST), Holder(budget, reads=True)
     assert (only.dropped, app.memory_used) == (False, 0)
     other.hold(MOST)
@@ -242,7 +237,7 @@ async def test_a_connection_without_a_request_holds_little_of_the_last_one(field
     assert measured <= 8 << 10
 
 
-async def test_memory_is_released_after_much_was_in_use(app: App) -> None:
+async def test_memory_is_released_after_much_was_in_use(app: Any) -> None:
     released, loop = asyncio.Event(), asyncio.get_running_loop()
     budget = MemoryBudget(MOST, app, release=lambda: loop.call_soon_threadsafe(released.set))
     for holder in [Holder(budget).hold(SHARE) for _ in range(4)]:

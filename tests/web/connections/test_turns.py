@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from service.publishing.snapshot import SnapshotHolder
-from service.web.connections.limits import TURN_BYTES, Limits, State
-from service.web.connections.scheduling import Turns
+from service.web.connections.limits import TURN_BYTES, Limits, State, Turns
 from service.web.http.request import Request
 from service.web.http.response import Response
 from service.web.pipeline.app import App

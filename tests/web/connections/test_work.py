@@ -10,8 +10,7 @@ import pytest
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, RECEIVE_BYTES
-from service.web.connections.scheduling import Turns
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, RECEIVE_BYTES, Turns
 from service.web.pipeline.access_log import AccessLogEntry, encode_lines
 from service.web.pipeline.app import App
 from service.web.site import make_site
