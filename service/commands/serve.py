@@ -21,20 +21,8 @@ from service.access.api_key import PUBLIC_PREFIX, is_mistyped, new_key, redacted
 from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.layout import FORMAT
-from service.commands import ENVIRONMENT_PREFIX
+from service.commands import ENVIRONMENT_PREFIX, options
 from service.commands.keys import key_file_error
-from service.commands.options import (
-    SETTINGS,
-    SectionedCommand,
-    bundled_folder,
-    data_errors,
-    dataset_error,
-    load_settings_file,
-    make_settings,
-    setting_errors,
-    setting_source,
-    warn_of_unknown_variables,
-)
 from service.dataset import Rejected
 from service.publishing.cache_folder import NoCache, cache_folder, run_workspace
 from service.publishing.choice import choose_source
@@ -42,16 +30,8 @@ from service.publishing.local_source import FolderSource
 from service.publishing.source import Source, Unavailable
 from service.publishing.worker_slots import single_slot
 from service.publishing.workspace import Workspace
+from service.server import listener
 from service.server.console import StartupMessage, service_manager
-from service.server.listener import (
-    CannotListen,
-    Listener,
-    TooFewDescriptors,
-    bind,
-    bind_unix,
-    raise_descriptor_limit,
-    split_address,
-)
 from service.server.log import checked_access_log, shown_progress, start_log
 from service.server.process import ServeSetup, run
 from service.settings import IMAGE_TYPES, Settings, parse_origin, tiles_origin
@@ -96,7 +76,7 @@ def _check_colour(text: str) -> None:
 
 # By the name of a setting, what raises ValueError for a text that it does not accept.
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
-    "admin": split_address,
+    "admin": listener.split_address,
     "api_key": _check_key,
     "rate_store": _check_rate_store,
     "cors_origin": parse_origin,
@@ -130,7 +110,7 @@ def warn_about_keys(settings: Settings) -> None:
         if is_mistyped(key):
             _log.warning(
                 "%s: key %d looks like a key of `keys new` but is mistyped or truncated",
-                setting_source("api_key"),
+                options.setting_source("api_key"),
                 number,
             )
     if settings.key_file:
@@ -151,7 +131,7 @@ _config: Final = click.Option(
     ["--config"],
     metavar="FILE",
     type=click.Path(readable=False, path_type=Path),
-    callback=load_settings_file,
+    callback=options.load_settings_file,
     is_eager=True,
     expose_value=False,
     help="Read settings from this TOML file.",
@@ -167,8 +147,8 @@ _check_only: Final = click.Option(
 
 
 @click.command(
-    cls=SectionedCommand,
-    params=[_config, _check_only, *SETTINGS.values()],
+    cls=options.SectionedCommand,
+    params=[_config, _check_only, *options.SETTINGS.values()],
     context_settings={"allow_extra_args": True, "auto_envvar_prefix": ENVIRONMENT_PREFIX.rstrip("_")},
 )
 @click.pass_context
@@ -183,13 +163,15 @@ def serve(context: click.Context, /, *, check: bool, **values: Any) -> None:
             f"unexpected argument: use an option for the data set, serve --data {shlex.quote(context.args[0])}"
         )
     resolve_authentication(context, values)
-    settings = make_settings(values)
+    settings = options.make_settings(values)
     _check(settings)
-    with setting_errors("max_connections", TooFewDescriptors):
-        settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
+    with options.setting_errors("max_connections", listener.TooFewDescriptors):
+        settings = msgspec.structs.replace(
+            settings, max_connections=listener.raise_descriptor_limit(settings.max_connections)
+        )
     start_log(as_json=settings.log_format == "json")
     _log.info("store-directory %s, which reads baked files of the format %r", __version__, FORMAT)
-    warn_of_unknown_variables(context)
+    options.warn_of_unknown_variables(context)
     with _logged_errors(settings):
         warn_about_keys(settings)
         cache = cache_folder(settings.cache)
@@ -203,7 +185,7 @@ def _logged_errors(settings: Settings) -> Iterator[None]:
     try:
         try:
             yield
-        except (CannotListen, NoCache, Unavailable) as error:
+        except (listener.CannotListen, NoCache, Unavailable) as error:
             raise click.ClickException(str(error)) from error
     except click.ClickException as error:
         if settings.log_format != "json":
@@ -213,8 +195,8 @@ def _logged_errors(settings: Settings) -> Iterator[None]:
 
 
 def _serve(settings: Settings, cache: Path, work: Workspace, *, is_trial: bool) -> None:
-    data = settings.data or str(bundled_folder("datasets"))
-    with setting_errors("data"):
+    data = settings.data or str(options.bundled_folder("datasets"))
+    with options.setting_errors("data"):
         source = choose_source(data, settings, cache)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     public, admin = _listen(settings, source)
@@ -240,7 +222,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace, *, is_trial: bool) 
         else:
             uvloop.run(run(setup, single_slot(), public, admin))
     except Rejected as rejected:
-        raise dataset_error(source.name, rejected) from rejected
+        raise options.dataset_error(source.name, rejected) from rejected
     finally:
         public.clean_up()
 
@@ -256,23 +238,27 @@ async def _try(source: Source, settings: Settings, work: Workspace) -> None:
         click.echo(f"Settings and data are valid: {totals.stores:,} stores, {totals.companies:,} companies")
 
 
-def _listen(settings: Settings, source: Source) -> tuple[Listener, Listener]:
+def _listen(settings: Settings, source: Source) -> tuple[listener.Listener, listener.Listener]:
     """Bind the public and the admin address. Raises `CannotListen` for both at once, and for data that is missing."""
     several, problems = settings.processes > 1, list[str]()
-    public = admin = Listener()
+    public = admin = listener.Listener()
     try:
         if settings.admin:
-            host, port = split_address(settings.admin)
-            admin = bind((host,), port, shared=several, admin=True)
-    except CannotListen as error:
+            host, port = listener.split_address(settings.admin)
+            admin = listener.bind((host,), port, shared=several, admin=True)
+    except listener.CannotListen as error:
         problems.append(str(error))
     try:
-        public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
-    except CannotListen as error:
+        public = (
+            listener.bind_unix(settings.uds)
+            if settings.uds
+            else listener.bind(settings.host, settings.port, shared=several)
+        )
+    except listener.CannotListen as error:
         problems.append(str(error))
     if problems:
         public.clean_up()
-        raise CannotListen("\n".join((*problems, *_unreadable(source))))
+        raise listener.CannotListen("\n".join((*problems, *_unreadable(source))))
     return public, admin
 
 
@@ -283,10 +269,10 @@ def _unreadable(source: Source) -> Iterator[str]:
 
     if isinstance(source, FolderSource):
         try:
-            with data_errors(Path(source.name)):
+            with options.data_errors(Path(source.name)):
                 open_container(Path(source.name))
         except FileError as error:
-            yield dataset_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
+            yield options.dataset_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
         except click.ClickException as error:  # of temporary files for a large archive
             yield error.message
 
@@ -295,21 +281,21 @@ def _access_log(settings: Settings) -> ExitStack:
     try:
         return checked_access_log(settings.access_log)
     except OSError as error:
-        source = setting_source("access_log")
+        source = options.setting_source("access_log")
         raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
 
 
 def _check(settings: Settings) -> None:
     """Raise a usage error for a text that a setting does not accept."""
     for name, check in _CHECKS.items():
-        with setting_errors(name):
+        with options.setting_errors(name):
             value = getattr(settings, name)
             for text in (value,) if isinstance(value, str) and value else value:
                 check(text)
-    with setting_errors("tiles"):
+    with options.setting_errors("tiles"):
         if settings.tiles and not settings.tiles_attribution:
             raise ValueError("tiles need --tiles-attribution, the source to name on the map")
-    with setting_errors("explorer"):
+    with options.setting_errors("explorer"):
         own = (settings.explorer_key, settings.title, settings.logo, settings.accent, settings.frame_ancestors)
         if settings.explorer != "public" and any(own):
             raise ValueError("a key, a title, a logo, an accent and frames are for --explorer public")

@@ -8,22 +8,13 @@ from threading import Event, Thread
 
 import pytest
 
-from service.files import (
-    Signature,
-    atomic_write,
-    check_regular,
-    is_locked,
-    lock,
-    locked,
-    locked_folder,
-    try_lock,
-)
+from service import files
 from tests.program import SECONDS
 from tests.sampling.test_sample import small_disk
 
 
-def signature(path: Path) -> Signature:
-    return Signature.of(path.stat())
+def signature(path: Path) -> files.Signature:
+    return files.Signature.of(path.stat())
 
 
 def test_the_signature_of_an_unchanged_file_stays_and_reading_does_not_change_it(tmp_path: Path) -> None:
@@ -33,7 +24,7 @@ def test_the_signature_of_an_unchanged_file_stays_and_reading_does_not_change_it
     file.read_bytes()
     assert signature(file) == before
     with file.open("rb") as opened:
-        assert Signature.of(os.fstat(opened.fileno())) == before
+        assert files.Signature.of(os.fstat(opened.fileno())) == before
 
 
 def test_the_signature_changes_with_the_size_the_time_and_the_inode(tmp_path: Path) -> None:
@@ -58,12 +49,12 @@ def test_a_pipe_a_socket_a_device_and_a_folder_are_rejected_and_a_link_to_a_file
         unix.bind(str(tmp_path / "socket"))
         for path in (tmp_path / "pipe", tmp_path / "socket", Path("/dev/null")):
             with pytest.raises(OSError, match="it is not a regular file"):
-                check_regular(path.stat())
+                files.check_regular(path.stat())
     with pytest.raises(IsADirectoryError, match="Is a directory"):
-        check_regular(tmp_path.stat())
+        files.check_regular(tmp_path.stat())
     (tmp_path / "file").touch()
     (link := tmp_path / "link").symlink_to(tmp_path / "file")
-    check_regular(link.stat())
+    files.check_regular(link.stat())
 
 
 @pytest.fixture
@@ -86,15 +77,15 @@ def test_only_shared_locks_are_held_together(
     lock_file: Path, descriptors: tuple[int, int], *, held: int, wanted: int, allowed: bool
 ) -> None:
     one, other = descriptors
-    assert try_lock(one, shared=bool(held))
-    assert is_locked(lock_file, shared=bool(wanted)) is not allowed
-    assert try_lock(other, shared=bool(wanted)) is allowed
+    assert files.try_lock(one, shared=bool(held))
+    assert files.is_locked(lock_file, shared=bool(wanted)) is not allowed
+    assert files.try_lock(other, shared=bool(wanted)) is allowed
 
 
 def test_a_file_is_not_locked_if_it_is_unlocked_or_missing_and_may_be_if_it_cannot_be_opened(lock_file: Path) -> None:
-    assert not is_locked(lock_file)
-    assert not is_locked(lock_file.with_name("missing"))
-    assert is_locked(lock_file / "not a folder")
+    assert not files.is_locked(lock_file)
+    assert not files.is_locked(lock_file.with_name("missing"))
+    assert files.is_locked(lock_file / "not a folder")
 
 
 def test_a_lock_is_waited_for(descriptors: tuple[int, int]) -> None:
@@ -102,10 +93,10 @@ def test_a_lock_is_waited_for(descriptors: tuple[int, int]) -> None:
     done = Event()
 
     def wait() -> None:
-        lock(other)
+        files.lock(other)
         done.set()
 
-    with locked(one):
+    with files.locked(one):
         thread = Thread(target=wait)
         thread.start()
         assert not done.wait(0.05)
@@ -115,20 +106,20 @@ def test_a_lock_is_waited_for(descriptors: tuple[int, int]) -> None:
 
 def test_the_lock_of_a_folder_is_released_at_the_end_and_waiting_for_it_times_out(tmp_path: Path) -> None:
     for _ in range(2):
-        with locked_folder(tmp_path):
-            assert is_locked(tmp_path)
-            with pytest.raises(TimeoutError, match="another process holds the lock"), locked_folder(tmp_path, 0):
+        with files.locked_folder(tmp_path):
+            assert files.is_locked(tmp_path)
+            with pytest.raises(TimeoutError, match="another process holds the lock"), files.locked_folder(tmp_path, 0):
                 pass
-    assert not is_locked(tmp_path)
+    assert not files.is_locked(tmp_path)
 
 
 @pytest.mark.process
 def test_a_lock_ends_with_the_process_that_holds_it(lock_file: Path) -> None:
     child = os.fork()
     if not child:
-        os._exit(not try_lock(os.open(lock_file, os.O_RDWR)))
+        os._exit(not files.try_lock(os.open(lock_file, os.O_RDWR)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert not is_locked(lock_file)
+    assert not files.is_locked(lock_file)
 
 
 @pytest.fixture
@@ -142,7 +133,7 @@ def target(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("durable", [True, False])
 def test_the_new_content_appears_at_the_end_and_replaces_the_file(target: Path, *, durable: bool) -> None:
     with target.open("rb") as opened_before:
-        with atomic_write(target, durable=durable) as file:
+        with files.atomic_write(target, durable=durable) as file:
             file.write(b"new")
             assert target.read_bytes() == b"old"
         assert opened_before.read() == b"old"
@@ -152,9 +143,9 @@ def test_the_new_content_appears_at_the_end_and_replaces_the_file(target: Path, 
 
 def test_a_failed_write_and_a_full_disk_leave_the_old_content_and_nothing_else(target: Path) -> None:
     for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), atomic_write(target):
+        with pytest.raises(error), files.atomic_write(target):
             raise error
-    with small_disk(10), pytest.raises(OSError, match="too large"), atomic_write(target) as file:
+    with small_disk(10), pytest.raises(OSError, match="too large"), files.atomic_write(target) as file:
         file.write(b"x" * 11)
     assert target.read_bytes() == b"old"
     assert list(target.parent.iterdir()) == [target]
@@ -162,13 +153,13 @@ def test_a_failed_write_and_a_full_disk_leave_the_old_content_and_nothing_else(t
 
 def test_a_target_that_cannot_be_replaced_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError), atomic_write(tmp_path / "folder") as file:
+    with pytest.raises(IsADirectoryError), files.atomic_write(tmp_path / "folder") as file:
         file.write(b"new")
     assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
 
 
 def test_concurrent_writers_have_a_temporary_file_each_and_the_last_wins(target: Path) -> None:
-    with atomic_write(target) as one, atomic_write(target) as other:
+    with files.atomic_write(target) as one, files.atomic_write(target) as other:
         one.write(b"one")
         other.write(b"other")
     assert target.read_bytes() == b"one"
@@ -179,7 +170,7 @@ def test_the_mode_applies_from_the_first_byte_on_and_the_umask_to_it(target: Pat
     mask = os.umask(0o022)
     try:
         for mode, expected in ((0o600, 0o600), (0o666, 0o644)):
-            with atomic_write(target, mode=mode) as file:
+            with files.atomic_write(target, mode=mode) as file:
                 assert os.fstat(file.fileno()).st_mode & 0o777 == expected
             assert target.stat().st_mode & 0o777 == expected
     finally:

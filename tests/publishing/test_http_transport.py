@@ -12,25 +12,8 @@ from service.publishing.source import Fetched
 from service.publishing.transport import CutOff, HttpTransport
 from tests.loop_clock import advance
 from tests.program import SECONDS
-from tests.publishing.origin import (
-    LAST_MODIFIED,
-    Behaviour,
-    Origin,
-    check_secrets,
-    chunked,
-    closing,
-    cut,
-    fetch,
-    ignoring_conditions,
-    raw,
-    received,
-    serving,
-    silent,
-    stall,
-    status,
-    unavailable,
-    unframed,
-)
+from tests.publishing import origin as peer
+from tests.publishing.origin import Behaviour, Origin
 
 HTML = b"<!DOCTYPE html><title>Log in</title>"
 FILE = bytes(range(256)) * 2000
@@ -40,7 +23,7 @@ IMPATIENT: Final = ClientTimeout(total=SECONDS, sock_read=0.1)
 
 @pytest.fixture
 async def origin() -> AsyncIterator[Origin]:
-    async with serving(Origin(FILE)) as serves:
+    async with peer.serving(Origin(FILE)) as serves:
         yield serves
 
 
@@ -49,7 +32,7 @@ def over(origin: Origin, limit: ClientTimeout = PLENTY) -> HttpTransport:
 
 
 async def test_the_request_of_a_baked_file_has_a_user_agent_and_accepts_content_codings(origin: Origin) -> None:
-    assert await received(over(origin)) == ('"one"', FILE, len(FILE), True)
+    assert await peer.received(over(origin)) == ('"one"', FILE, len(FILE), True)
     (request,) = origin.requests
     assert request[""] == "GET /set.baked HTTP/1.1"
     assert request["User-Agent"].startswith("store-directory/")
@@ -59,32 +42,34 @@ async def test_the_request_of_a_baked_file_has_a_user_agent_and_accepts_content_
 
 async def test_a_file_in_a_folder_is_requested_by_its_name_with_the_query_of_the_folder(origin: Origin) -> None:
     folder = origin.url.removesuffix("set.baked") + "a%20b/?token=x#y"
-    assert await received(HttpTransport(folder), name="stores ?%.csv") is not None
+    assert await peer.received(HttpTransport(folder), name="stores ?%.csv") is not None
     assert origin.requests[-1][""] == "GET /a%20b/stores%20%3F%25.csv?token=x HTTP/1.1"
     assert origin.requests[-1]["Accept-Encoding"] == "identity"
 
 
-@pytest.mark.parametrize(("send", "framed"), [(chunked, True), (unframed, False)], ids=["chunked", "unframed"])
+@pytest.mark.parametrize(
+    ("send", "framed"), [(peer.chunked, True), (peer.unframed, False)], ids=["chunked", "unframed"]
+)
 async def test_a_body_without_a_length_is_received(origin: Origin, send: type, *, framed: bool) -> None:
     origin.will(send(FILE))
-    assert await received(over(origin)) == ('"one"', FILE, None, framed)
+    assert await peer.received(over(origin)) == ('"one"', FILE, None, framed)
 
 
 @pytest.mark.parametrize(
     ("tag", "known", "field"),
     [
         *((each, each, "If-None-Match") for each in ('"one"', 'W/"one"', '""', f'"{"x" * 100}"')),
-        (None, f"last-modified: {LAST_MODIFIED}", "If-Modified-Since"),
+        (None, f"last-modified: {peer.LAST_MODIFIED}", "If-Modified-Since"),
     ],
 )
-@pytest.mark.parametrize("behaviours", [[], [ignoring_conditions]], ids=["304", "200"])
+@pytest.mark.parametrize("behaviours", [[], [peer.ignoring_conditions]], ids=["304", "200"])
 async def test_an_unchanged_file_is_not_received_and_its_fingerprint_is_the_entity_tag_or_last_modified(
     origin: Origin, tag: str | None, known: str, field: str, behaviours: list[Behaviour]
 ) -> None:
-    origin.tag, origin.modified = tag, LAST_MODIFIED
-    assert await received(over(origin)) == (known, FILE, len(FILE), True)
+    origin.tag, origin.modified = tag, peer.LAST_MODIFIED
+    assert await peer.received(over(origin)) == (known, FILE, len(FILE), True)
     origin.will(*behaviours)
-    assert await received(over(origin), known) is None
+    assert await peer.received(over(origin), known) is None
     assert origin.requests[-1][field] == known.removeprefix("last-modified: ")
 
 
@@ -102,22 +87,22 @@ async def test_an_unusable_validator_is_neither_a_fingerprint_nor_sent_as_a_cond
     origin: Origin, tag: str | None, known: str
 ) -> None:
     origin.hold(FILE, tag)
-    assert await received(over(origin), known) == ("", FILE, len(FILE), True)
+    assert await peer.received(over(origin), known) == ("", FILE, len(FILE), True)
     assert not [name for name in origin.requests[-1] if name.startswith(("If-", "X"))]
 
 
 async def test_a_redirect_is_followed(origin: Origin) -> None:
-    origin.will(status("302 Found", Location="/elsewhere"))
-    assert await received(over(origin)) == ('"one"', FILE, len(FILE), True)
+    origin.will(peer.status("302 Found", Location="/elsewhere"))
+    assert await peer.received(over(origin)) == ('"one"', FILE, len(FILE), True)
     assert origin.requests[-1][""] == "GET /elsewhere HTTP/1.1"
 
 
 @pytest.mark.parametrize(
     ("answer", "limit", "message"),
     [
-        (cut(100_000), PLENTY, "the response was cut off"),
-        (stall(100_000), ClientTimeout(total=3 * SECONDS, sock_read=SECONDS), "timed out"),
-        (stall(100_000), PLENTY, "timed out"),
+        (peer.cut(100_000), PLENTY, "the response was cut off"),
+        (peer.stall(100_000), ClientTimeout(total=3 * SECONDS, sock_read=SECONDS), "timed out"),
+        (peer.stall(100_000), PLENTY, "timed out"),
     ],
     ids=["cut", "idle", "total"],
 )
@@ -141,23 +126,23 @@ async def test_a_body_that_breaks_off_or_stalls_is_distinguished(
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        *((status(line), line) for line in ("404 Not Found", "503 Service Unavailable", "204 No Content")),
-        (closing, "the connection was closed without a response"),
-        (status("304 Not Modified"), "304 Not Modified"),
-        (status("302 Found"), "302 Found"),
-        (status("799 Whatever"), "799"),
-        (status("206 Partial Content"), "206 Partial Content"),
-        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not valid HTTP"),
-        (raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "the response is not valid HTTP"),
-        (status("302 Found", Location="ftp://x/y"), "it redirects to a URL that is not http or https"),
-        (status("302 Found", Location="http://[/"), "it redirects to a URL that is not http or https"),
-        (status("302 Found", Location="/set.baked"), "too many redirects"),
-        (silent, "timed out"),
+        *((peer.status(line), line) for line in ("404 Not Found", "503 Service Unavailable", "204 No Content")),
+        (peer.closing, "the connection was closed without a response"),
+        (peer.status("304 Not Modified"), "304 Not Modified"),
+        (peer.status("302 Found"), "302 Found"),
+        (peer.status("799 Whatever"), "799"),
+        (peer.status("206 Partial Content"), "206 Partial Content"),
+        (peer.raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not valid HTTP"),
+        (peer.raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "the response is not valid HTTP"),
+        (peer.status("302 Found", Location="ftp://x/y"), "it redirects to a URL that is not http or https"),
+        (peer.status("302 Found", Location="http://[/"), "it redirects to a URL that is not http or https"),
+        (peer.status("302 Found", Location="/set.baked"), "too many redirects"),
+        (peer.silent, "timed out"),
     ],
 )
 async def test_an_unusable_response_is_reported(origin: Origin, answer: Behaviour, message: str) -> None:
     origin.will(*[answer] * 50)  # aiohttp asks again if an idle connection is closed, or redirected
-    assert await unavailable(over(origin, IMPATIENT if answer is silent else PLENTY)) == message
+    assert await peer.unavailable(over(origin, IMPATIENT if answer is peer.silent else PLENTY)) == message
 
 
 @pytest.mark.parametrize(
@@ -172,23 +157,23 @@ async def test_an_unusable_response_is_reported(origin: Origin, answer: Behaviou
 async def test_an_origin_that_cannot_be_reached_is_reported(
     origin: Origin, change: Callable[[str], str], message: str
 ) -> None:
-    assert (await unavailable(HttpTransport(change(origin.url)))).startswith(message)
+    assert (await peer.unavailable(HttpTransport(change(origin.url)))).startswith(message)
 
 
 @pytest.mark.parametrize(
     "answers",
     [
         [],
-        [status("404 /set.baked?token=hush-1")],
-        [status("302 Found", Location="http://hush-2:hush-3@127.0.0.1:1/?token=hush-1")],
-        [status("302 Found", Location="ftp://x/?token=hush-1")],
-        [status("302 Found", Location="http://[/?token=hush-1")],
-        [status("302 Found", Location="/?token=hush-1")] * 20,
-        [raw(b"HTTP/1.1 200 OK\r\nhush-1\r\n\r\n")],
-        [raw(b"hush-1\r\n\r\n")],
-        [closing] * 2,
-        [cut(50_000)] * 9,
-        [unframed(HTML + b"hush-1")],
+        [peer.status("404 /set.baked?token=hush-1")],
+        [peer.status("302 Found", Location="http://hush-2:hush-3@127.0.0.1:1/?token=hush-1")],
+        [peer.status("302 Found", Location="ftp://x/?token=hush-1")],
+        [peer.status("302 Found", Location="http://[/?token=hush-1")],
+        [peer.status("302 Found", Location="/?token=hush-1")] * 20,
+        [peer.raw(b"HTTP/1.1 200 OK\r\nhush-1\r\n\r\n")],
+        [peer.raw(b"hush-1\r\n\r\n")],
+        [peer.closing] * 2,
+        [peer.cut(50_000)] * 9,
+        [peer.unframed(HTML + b"hush-1")],
     ],
 )
 async def test_secrets_in_the_url_appear_in_no_message_log_or_cache(
@@ -197,7 +182,7 @@ async def test_secrets_in_the_url_appear_in_no_message_log_or_cache(
     origin.hold(one, '"one"')
     url = origin.url.replace("//", "//hush-2:hush-3@") + "?token=hush-1#hush-4"
     origin.will(*answers)
-    await check_secrets(url, HttpTransport(url), tmp_path, caplog)
+    await peer.check_secrets(url, HttpTransport(url), tmp_path, caplog)
     assert bool(list((tmp_path / "cache").glob("*"))) is not bool(answers)
     assert origin.requests[0]["Authorization"].startswith("Basic ")
 
@@ -212,8 +197,8 @@ async def test_a_fetch_cancelled_at_any_moment_leaves_no_file_open(origin: Origi
     moment, finished = 0, False
     while not finished:
         origin.behaviours.clear()
-        origin.will(cut(100_000))
-        fetching = asyncio.create_task(fetch(origin.url, HttpTransport(origin.url), tmp_path))
+        origin.will(peer.cut(100_000))
+        fetching = asyncio.create_task(peer.fetch(origin.url, HttpTransport(origin.url), tmp_path))
         for _ in range(moment):
             await asyncio.sleep(0)
         finished = not fetching.cancel()

@@ -10,26 +10,8 @@ import pytest
 from service.dataset import Rejected
 from service.publishing.source import Unavailable
 from service.publishing.transport import CutOff, ObjectTransport
-from tests.publishing.origin import (
-    LAST_MODIFIED,
-    Behaviour,
-    Exchange,
-    Origin,
-    check_secrets,
-    chunked,
-    closing,
-    cut,
-    fetch,
-    ignoring_conditions,
-    raw,
-    received,
-    serving,
-    silent,
-    stall,
-    status,
-    unavailable,
-    unframed,
-)
+from tests.publishing import origin as peer
+from tests.publishing.origin import Behaviour, Origin
 
 FILE = bytes(range(256)) * 2000
 SHORT_TIMEOUT: Final = {"read_timeout": "500 ms"}
@@ -41,7 +23,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "hush-1", "AWS_SECRET_ACCESS_KEY": "hush-2", "AWS_S
 async def origin(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Origin]:
     for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
         monkeypatch.delenv(name)
-    async with serving(Origin(FILE, modified=LAST_MODIFIED)) as serves:
+    async with peer.serving(Origin(FILE, modified=peer.LAST_MODIFIED)) as serves:
         endpoint = serves.url.removesuffix("/set.baked")
         for name, value in {"AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "true", **KEYS}.items():
             monkeypatch.setenv(name, value)
@@ -53,7 +35,7 @@ def over(url: str = URL) -> ObjectTransport:
 
 
 async def test_an_object_is_requested_at_the_endpoint_in_the_environment(origin: Origin) -> None:
-    assert await received(over()) == ('"one"', FILE, len(FILE), True)
+    assert await peer.received(over()) == ('"one"', FILE, len(FILE), True)
     (request,) = origin.requests
     assert request[""] == "GET /bucket/a%20b/%C3%BC%2520.baked HTTP/1.1"
     assert request["User-Agent"].startswith("store-directory/")
@@ -63,7 +45,7 @@ async def test_an_object_is_requested_at_the_endpoint_in_the_environment(origin:
 
 async def test_an_object_in_a_folder_is_requested_by_its_name(origin: Origin) -> None:
     for url, path in (("s3://bucket/", "bucket"), ("s3://bucket/a/b/", "bucket/a/b")):
-        assert await received(over(url), name="stores ?.csv") == ('"one"', FILE, len(FILE), True)
+        assert await peer.received(over(url), name="stores ?.csv") == ('"one"', FILE, len(FILE), True)
         assert origin.requests[-1][""] == f"GET /{path}/stores%20%3F.csv HTTP/1.1"
 
 
@@ -92,29 +74,29 @@ async def test_other_stores_are_requested_with_their_settings(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value.format(os.environ["AWS_ENDPOINT_URL"]))
-    assert await received(over(url)) == ('"one"', FILE, len(FILE), True)
+    assert await peer.received(over(url)) == ('"one"', FILE, len(FILE), True)
     assert origin.requests[-1][""] == f"GET {path} HTTP/1.1"
-    assert await received(over(url), '"one"') is None
-    origin.will(status("404 Not Found"))
-    assert await unavailable(over(url)) == "there is no such object"
+    assert await peer.received(over(url), '"one"') is None
+    origin.will(peer.status("404 Not Found"))
+    assert await peer.unavailable(over(url)) == "there is no such object"
 
 
-@pytest.mark.parametrize("behaviours", [[], [ignoring_conditions]], ids=["304", "200"])
+@pytest.mark.parametrize("behaviours", [[], [peer.ignoring_conditions]], ids=["304", "200"])
 async def test_an_unchanged_object_is_not_received(origin: Origin, behaviours: list[Behaviour]) -> None:
     origin.will(*behaviours)
-    assert await received(over(), '"one"') is None
+    assert await peer.received(over(), '"one"') is None
     assert origin.requests[-1]["If-None-Match"] == '"one"'
-    assert await received(over(), '"other"') == ('"one"', FILE, len(FILE), True)
+    assert await peer.received(over(), '"other"') == ('"one"', FILE, len(FILE), True)
 
 
 async def test_an_object_without_an_entity_tag_has_no_fingerprint(origin: Origin) -> None:
     origin.hold(FILE, None)
-    assert await received(over()) == ("", FILE, len(FILE), True)
+    assert await peer.received(over()) == ("", FILE, len(FILE), True)
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [(cut(100_000), "the response was cut off"), (stall(100_000), "timed out")],
+    [(peer.cut(100_000), "the response was cut off"), (peer.stall(100_000), "timed out")],
     ids=["cut", "idle"],
 )
 async def test_a_body_that_breaks_off_is_distinguished_and_not_continued(
@@ -122,14 +104,14 @@ async def test_a_body_that_breaks_off_is_distinguished_and_not_continued(
 ) -> None:
     origin.will(answer)
     with pytest.raises(CutOff, match=f"^{message}$"):
-        await received(over())
+        await peer.received(over())
     assert len(origin.requests) == 1
 
 
 def error(code: int, name: str) -> Behaviour:
     """Answer with an error of S3, which quotes the access key as that of a wrong signature does."""
     body = f"<Error><Code>{name}</Code><AWSAccessKeyId>hush-1</AWSAccessKeyId></Error>"
-    return raw(f"HTTP/1.1 {code} hush\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode())
+    return peer.raw(f"HTTP/1.1 {code} hush\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode())
 
 
 @pytest.mark.parametrize(
@@ -137,7 +119,7 @@ def error(code: int, name: str) -> Behaviour:
     [
         (error(404, "NoSuchBucket"), "the bucket does not exist"),
         (error(404, "NoSuchKey"), "there is no such object"),
-        (status("404 Not Found"), "there is no such object"),
+        (peer.status("404 Not Found"), "there is no such object"),
         (error(403, "AccessDenied"), "access denied"),
         (error(403, "InvalidAccessKeyId"), "the access key is unknown"),
         (error(403, "SignatureDoesNotMatch"), "the secret key is wrong"),
@@ -146,38 +128,38 @@ def error(code: int, name: str) -> Behaviour:
         (error(400, "AuthorizationHeaderMalformed"), "the bucket is in another region: set AWS_REGION"),
         (error(401, "hush"), "access denied: the credentials are missing or wrong"),
         (error(503, "SlowDown"), "503 Service Unavailable"),
-        (status("304 Not Modified"), "304 Not Modified"),
-        (status("799 Whatever"), "799"),
-        (closing, "the connection was closed without a response"),
-        (chunked(FILE), "the response is not that of an object store"),
-        (unframed(FILE), "the response is not that of an object store"),
-        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not that of an object store"),
+        (peer.status("304 Not Modified"), "304 Not Modified"),
+        (peer.status("799 Whatever"), "799"),
+        (peer.closing, "the connection was closed without a response"),
+        (peer.chunked(FILE), "the response is not that of an object store"),
+        (peer.unframed(FILE), "the response is not that of an object store"),
+        (peer.raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not that of an object store"),
     ],
 )
 async def test_an_unusable_response_is_reported(origin: Origin, answer: Behaviour, message: str) -> None:
     origin.will(answer)
-    assert await unavailable(over()) == message
+    assert await peer.unavailable(over()) == message
 
 
 async def test_an_origin_that_sends_nothing_is_timed_out(origin: Origin) -> None:
-    origin.will(silent)
-    assert await unavailable(ObjectTransport(URL, SHORT_TIMEOUT)) == "timed out"
+    origin.will(peer.silent)
+    assert await peer.unavailable(ObjectTransport(URL, SHORT_TIMEOUT)) == "timed out"
 
 
 async def test_an_endpoint_that_cannot_be_reached_is_reported(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:
-    async with serving(Origin(b"")) as gone:
+    async with peer.serving(Origin(b"")) as gone:
         endpoint = gone.url.removesuffix("/set.baked")
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    assert await unavailable(over()) == "cannot connect: Connection refused"
+    assert await peer.unavailable(over()) == "cannot connect: Connection refused"
     monkeypatch.setenv("AWS_ENDPOINT_URL", origin.url.removesuffix("/set.baked").replace("http:", "https:"))
-    assert await unavailable(over()) == "cannot connect: TLS failed, such as for an unknown certificate"
+    assert await peer.unavailable(over()) == "cannot connect: TLS failed, such as for an unknown certificate"
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{'x' * 70}.invalid")
-    assert await unavailable(over()) == "cannot connect: the name of the host is unknown"
+    assert await peer.unavailable(over()) == "cannot connect: the name of the host is unknown"
 
 
 async def test_an_endpoint_without_tls_must_be_allowed(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:
     monkeypatch.delenv("AWS_ALLOW_HTTP")
-    assert await unavailable(over()) == "the endpoint is not https: set AWS_ALLOW_HTTP=true to allow that"
+    assert await peer.unavailable(over()) == "the endpoint is not https: set AWS_ALLOW_HTTP=true to allow that"
     assert origin.requests == []
 
 
@@ -187,9 +169,9 @@ async def test_missing_credentials_are_reported(monkeypatch: pytest.MonkeyPatch,
         ObjectTransport(URL)
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", origin.url)
-    origin.will(status("404 Not Found"))
+    origin.will(peer.status("404 Not Found"))
     why = "no valid credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-    assert await unavailable(over()) == why
+    assert await peer.unavailable(over()) == why
 
 
 @pytest.mark.parametrize(
@@ -198,11 +180,16 @@ async def test_missing_credentials_are_reported(monkeypatch: pytest.MonkeyPatch,
         [],
         [error(403, "SignatureDoesNotMatch")],
         [error(500, "hush-1")],
-        [status("404 hush-1")],
-        [status("302 Found", Location="http://hush-2:hush-3@127.0.0.1:1/?token=hush-1")],
-        [raw(b"HTTP/1.1 200 OK\r\nhush-1\r\n\r\n")],
-        [cut(50_000)] * 3,
-        [raw(f"HTTP/1.1 200 OK\r\nLast-Modified: {LAST_MODIFIED}\r\nContent-Length: 6\r\n\r\nhush-1".encode())] * 3,
+        [peer.status("404 hush-1")],
+        [peer.status("302 Found", Location="http://hush-2:hush-3@127.0.0.1:1/?token=hush-1")],
+        [peer.raw(b"HTTP/1.1 200 OK\r\nhush-1\r\n\r\n")],
+        [peer.cut(50_000)] * 3,
+        [
+            peer.raw(
+                f"HTTP/1.1 200 OK\r\nLast-Modified: {peer.LAST_MODIFIED}\r\nContent-Length: 6\r\n\r\nhush-1".encode()
+            )
+        ]
+        * 3,
     ],
 )
 async def test_credentials_appear_in_no_message_log_or_cache(
@@ -210,18 +197,18 @@ async def test_credentials_appear_in_no_message_log_or_cache(
 ) -> None:
     origin.hold(one, '"one"')
     origin.will(*answers)
-    await check_secrets(URL, ObjectTransport(URL), tmp_path, caplog)
+    await peer.check_secrets(URL, ObjectTransport(URL), tmp_path, caplog)
     assert bool(list((tmp_path / "cache").glob("*"))) is not bool(answers)
 
 
 @pytest.mark.parametrize("line", ["200 OK", "206 Partial Content"])
 async def test_a_part_of_an_object_is_not_taken_for_it(origin: Origin, tmp_path: Path, one: bytes, line: str) -> None:
-    async def part(exchange: Exchange) -> None:
+    async def part(exchange: peer.Exchange) -> None:
         exchange.head(line, Content_Length=100_000, Content_Range=f"bytes 0-99999/{len(one)}")
         await exchange.send(one[:100_000])
 
     origin.hold(one, '"one"')
     origin.will(part)
     with pytest.raises((Rejected, Unavailable)):
-        await fetch(URL, ObjectTransport(URL), tmp_path)
-    assert await fetch(URL, ObjectTransport(URL), tmp_path) is not None
+        await peer.fetch(URL, ObjectTransport(URL), tmp_path)
+    assert await peer.fetch(URL, ObjectTransport(URL), tmp_path) is not None

@@ -14,16 +14,8 @@ from service.publishing.remote_source import RemoteBakedFile
 from service.publishing.transport import RemoteFile, receive_whole
 from tests.baking.random_datasets import small_file
 from tests.program import SECONDS
-from tests.publishing.fake_transport import (
-    FakeTransport,
-    Response,
-    chunked,
-    claiming,
-    cut,
-    endless,
-    honest,
-    unframed,
-)
+from tests.publishing import fake_transport as fake
+from tests.publishing.fake_transport import FakeTransport, Response
 from tests.publishing.fetching import URL, Fetcher
 from tests.sampling.test_sample import small_disk
 
@@ -73,7 +65,7 @@ async def test_a_download_that_breaks_off_starts_again_and_fails_after_three_att
     fetcher: Fetcher, one: bytes, tag: str
 ) -> None:
     fetcher.remote.hold(one, tag)
-    fetcher.remote.will(cut(100_000), cut(200_000), honest, *[cut(100_000)] * 20)
+    fetcher.remote.will(fake.cut(100_000), fake.cut(200_000), fake.honest, *[fake.cut(100_000)] * 20)
     assert (await fetcher.fetched())[1] == one
     assert await fetcher.unavailable() == "the response was cut off"
     assert len(fetcher.remote.asked) == 6
@@ -85,14 +77,14 @@ async def test_nothing_remains_of_a_longer_file_that_was_received_before(fetcher
 
     def change(transport: FakeTransport, known: str) -> RemoteFile | None:
         transport.hold(small, '"small"')
-        return honest(transport, known)
+        return fake.honest(transport, known)
 
-    fetcher.remote.will(cut(100_000), change)
+    fetcher.remote.will(fake.cut(100_000), change)
     assert await fetcher.fetched() == ('"small"', small)
 
 
 async def test_attempts_are_delayed(remote: FakeTransport, tmp_path: Path) -> None:
-    remote.will(*[cut(100_000)] * 2)
+    remote.will(*[fake.cut(100_000)] * 2)
     fetching = asyncio.create_task(Fetcher(remote, tmp_path, pauses=(0, 600)).fetch())
     async with asyncio.timeout(SECONDS):
         while len(remote.asked) < 2:  # noqa: ASYNC110 - there is no event to wait for
@@ -108,7 +100,7 @@ async def test_attempts_are_delayed(remote: FakeTransport, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("content", [b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64])
-@pytest.mark.parametrize("send", [chunked, unframed], ids=["chunked", "unframed"])
+@pytest.mark.parametrize("send", [fake.chunked, fake.unframed], ids=["chunked", "unframed"])
 async def test_a_body_that_is_not_a_baked_file_is_rejected(
     fetcher: Fetcher, content: bytes, send: Callable[[bytes], Response]
 ) -> None:
@@ -121,7 +113,7 @@ async def test_a_body_that_is_not_a_baked_file_is_rejected(
 async def test_an_endless_body_is_rejected_by_its_first_bytes_or_at_the_end_of_the_file(
     fetcher: Fetcher, one: bytes
 ) -> None:
-    fetcher.remote.will(endless(HTML), endless(one))
+    fetcher.remote.will(fake.endless(HTML), fake.endless(one))
     assert await fetcher.rejected() == ("the file is not a baked data set", '"one"')
     why, _ = await fetcher.rejected()
     assert why.startswith(f"the file has {len(one):,} bytes by its header, but more are sent")
@@ -130,7 +122,7 @@ async def test_an_endless_body_is_rejected_by_its_first_bytes_or_at_the_end_of_t
 
 @pytest.mark.parametrize("difference", [-100_000, -1, 1, 100_000])
 async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, difference: int) -> None:
-    fetcher.remote.will(claiming(len(one) + difference))
+    fetcher.remote.will(fake.claiming(len(one) + difference))
     length = len(one) + difference
     why = f"the file has {len(one):,} bytes by its header, but {length:,} bytes are sent"
     assert await fetcher.rejected() == (why, '"one"')
@@ -139,9 +131,9 @@ async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, 
 async def test_a_truncated_body_is_rejected_if_it_is_framed_and_fetched_again_if_it_is_not(
     fetcher: Fetcher, one: bytes
 ) -> None:
-    fetcher.remote.will(*[chunked(one[:-5])] * 3)
+    fetcher.remote.will(*[fake.chunked(one[:-5])] * 3)
     assert await fetcher.rejected() == ("the file is truncated", '"one"')
-    fetcher.remote.will(unframed(one[:100_000]))
+    fetcher.remote.will(fake.unframed(one[:100_000]))
     assert await fetcher.fetched() == ('"one"', one)
 
 
@@ -160,7 +152,7 @@ async def test_a_url_of_another_file_is_rejected_with_the_command_that_bakes_it(
 
 
 async def test_a_file_damaged_in_transit_is_fetched_again(fetcher: Fetcher, one: bytes) -> None:
-    fetcher.remote.will(chunked(one[:200_000] + b"\xff" + one[200_001:]))
+    fetcher.remote.will(fake.chunked(one[:200_000] + b"\xff" + one[200_001:]))
     assert await fetcher.fetched() == ('"one"', one)
 
 
@@ -215,7 +207,7 @@ async def test_a_full_disk_is_reported_at_once_and_before_it_is_full_where_the_l
     with small_disk(size):
         assert await fetcher.unavailable() == "File too large"
     assert len(fetcher.remote.asked) == 1
-    fetcher.remote.will(endless(header_of_length(1 << 60)))
+    fetcher.remote.will(fake.endless(header_of_length(1 << 60)))
     assert await fetcher.unavailable() == "No space left on device"
     assert fetcher.to.stat().st_size == 0
 
