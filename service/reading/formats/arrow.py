@@ -122,12 +122,15 @@ class ArrowFile:
     def parts(self, request: ColumnRequest) -> Iterator[RowBatch]:
         """Yield all records, with the cells at the requested paths, None if a path does not exist. Raises FileError."""
         sources = {path: steps for path in request.columns if (steps := self._steps(path))}
-        selected = list(dict.fromkeys(map(_selected, sources.values())))
+        members = (takewhile(lambda step: isinstance(step, str), steps) for steps in sources.values())
+        selected = list(dict.fromkeys(map(".".join, members)))  # type: ignore[arg-type]
         with _file_errors():
             for batch in self._file.iter_batches(BATCH_SIZE, columns=selected, use_threads=False):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
                 empty: list[Cell] = [None] * batch.num_rows
-                cells = self._locations(columns, sources)
+                places = {LATITUDE, LONGITUDE} & sources.keys() if self._geometry is not None else ()
+                found = list(map(_location, columns[self._geometry].to_pylist())) if places else []
+                cells = {path: [each[path == LONGITUDE] for each in found] for path in places}
                 for path, (first, *steps) in sources.items():
                     cells[path] = cells.get(path) or cells_of(reduce(_take, steps, columns[first]))
                 yield RowBatch(batch.num_rows, [cells.get(path, empty) for path in request.columns])
@@ -136,13 +139,6 @@ class ArrowFile:
         if self._geometry is not None and path in (LATITUDE, LONGITUDE):
             return [self._geometry]
         return _steps(pa.struct(list(self._schema)), path)
-
-    def _locations(self, columns: Mapping[str, Any], sources: Mapping[str, Sequence[_Step]]) -> dict[str, list[Cell]]:
-        """Return the cells of latitude and longitude, if they are read."""
-        if self._geometry is None or sources.keys().isdisjoint((LATITUDE, LONGITUDE)):
-            return {}
-        found = list(map(_location, columns[self._geometry].to_pylist()))
-        return {LATITUDE: [latitude for latitude, _ in found], LONGITUDE: [longitude for _, longitude in found]}
 
 
 @contextmanager
@@ -223,11 +219,6 @@ def _steps(kind: Any, path: str) -> list[_Step] | None:
         if steps is not None:
             return [name, *steps]
     return None
-
-
-def _selected(steps: Sequence[_Step]) -> str:
-    """Return the path of the members of structs, up to the first list."""
-    return ".".join(takewhile(lambda step: isinstance(step, str), steps))  # type: ignore[arg-type]
 
 
 def _take(array: Any, step: _Step) -> Any:

@@ -89,9 +89,9 @@ class Workbook:
         notes, with_links = self._notes(sheet, request.above)
         last = sheet.end[0] + 1 if sheet.end else 0
         stop = None if request.most is None else request.skip + request.most
-        rows = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
+        rows: Iterator[list[str]] = map(row_texts, islice(sheet.iter_rows(), request.skip, stop))
         if self._is_marked:
-            rows = map(_without_marks, rows)
+            rows = ([cell.rpartition(END)[2] if cell[:1] == MARK else cell for cell in row] for row in rows)
         while some := list(islice(rows, BATCH_SIZE)):
             if with_links is not None:
                 some = list(map(with_links, count(first), some))
@@ -157,10 +157,6 @@ def _marks(sheet: CalamineSheet, targets: Mapping[tuple[int, int], str]) -> Iter
             for mark in marks:
                 if mark[:1] != LINKED or not (is_address or text == mark.partition(":")[2]):
                     yield number, at, mark
-
-
-def _without_marks(row: list[str]) -> list[str]:
-    return [cell.rpartition(END)[2] if cell[:1] == MARK else cell for cell in row]
 
 
 def _summed(notes: Iterable[tuple[WarningCode, str, int, str]]) -> Iterator[CellNote]:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set as Abstra
 from datetime import date
 from functools import lru_cache, partial
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from service.model.kinds import FLAG, INSTANT, NUMBER, NUMBER_PATTERN, parse_flag, trim
 from service.model.records import Field
-from service.reading.batch import Cell, Invalid, WrongType, written
+from service.reading.batch import Cell, Invalid, TextCells, WrongType, written
 from service.reading.characters import has_c1, repair_of_c1
 from service.reading.columns.dates import MAX_CACHED, RFC_3339, Cells, cached_converter, day_parser, instant_converter
 from service.reading.columns.flags import past_tester
@@ -185,20 +185,16 @@ class AttributeReader:
 
     def column(self, cells: Cells) -> Cells:
         """Return the cells of a column, read."""
-        return cells if self._are_plain(cells) else list(map(self._read_cached, cells))
+        texts = TextCells.of(cells) if self._plain else None
+        return list(map(self._read_cached, cells)) if texts is None or not self._are_plain(texts) else texts
 
-    def _are_plain(self, cells: Cells) -> bool:
-        try:
-            texts: Sequence[Any] = ["" if cell is None else cell for cell in cells]
-            lines = "\n".join([*texts, ""])
-        except TypeError:
-            return False
+    def _are_plain(self, texts: TextCells) -> bool:
         return (
             self._plain is not None
-            and lines.count("\n") == len(cells)
+            and texts.lines.count("\n") == len(texts)
             and _MOST_BYTES * max(map(len, texts), default=0) <= self._entry.max_length
-            and lines.replace("\n", "").isprintable()
-            and self._plain.fullmatch(lines) is not None
+            and texts.lines.replace("\n", "").isprintable()
+            and self._plain.fullmatch(texts.lines) is not None
         )
 
     def _read(self, cell: Cell) -> Cell:

@@ -1,7 +1,8 @@
 """Propose attributes for the columns that are left: as comments, so that adding one is deleting a `#`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from functools import partial
 from itertools import count
 from typing import Final
 from unicodedata import combining, normalize
@@ -38,7 +39,7 @@ _NOT_ASCII: Final = re.compile(r"[^a-z0-9]+")
 _MAX_NAME: Final = 50  # characters, so that a number has a place behind them
 
 
-def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> Keys:
+def _kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> Keys:
     """Return the keys of the kind of a column, none for texts; `decimal` separates decimals of the stores."""
     texts, has_flags = set(column.texts), any(isinstance(cell, bool) for cell in column.values)
     is_code = _is_code(column.name) and not has_flags  # ON is a province, NO a country
@@ -93,10 +94,8 @@ def propose_attributes(
     of_hours = [f"# {_HOURS} = {hours}"] if hours else []
     taken = RESERVED | {field.name for field in STORES.fields} | {_HOURS for _ in of_hours}
     names = distinct((attribute_name(column.name) for column in columns), taken)
-    lines = of_hours + [
-        f"# {name} = {_entry(column, first, decimal=decimal, paths=paths)}"
-        for name, column in zip(names, columns, strict=False)
-    ]
+    keys_of = partial(_keys, first=first, decimal=decimal, paths=paths)
+    lines = of_hours + [f"# {name} = {_entry(column, keys_of)}" for name, column in zip(names, columns, strict=False)]
     return [f"[{STORES.name}.attributes]", _HOW, *lines] if lines else []
 
 
@@ -117,13 +116,12 @@ def attribute_name(column: str) -> str:
     return name if NAME.fullmatch(name) else f"column_{name}".strip("_")
 
 
-def _entry(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: bool) -> str:
+def _entry(column: ColumnSample, keys_of: Callable[[ColumnSample], Keys]) -> str:
     """Return an attribute in TOML; if the first records show another kind, with a record that contradicts it."""
-    keys, comment = _keys(column, first, decimal=decimal, paths=paths), ""
+    keys, comment = keys_of(column), ""
     if column.late and (earlier := msgspec.structs.replace(column, late={}, is_late=False)).has_values:
         text, record = next((str(cell), record) for cell, record in column.late.items())
-        differs = _keys(earlier, first, decimal=decimal, paths=paths) != keys
-        comment = f"  # record {record:,} has {quoted(text)}" if differs else ""
+        comment = f"  # record {record:,} has {quoted(text)}" if keys_of(earlier) != keys else ""
     return f"{toml(keys)}{comment}"
 
 
@@ -131,6 +129,6 @@ def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: boo
     array = column.name.removesuffix(FIRST)
     is_first = array != column.name and all(isinstance(cell, str | None) for cell in column.values)  # of texts
     is_list = paths and (is_first or (column.texts and all(text.startswith("[") for text in column.texts)))
-    found = {"kind": "list"} if is_list else kind_keys(column, first, decimal=decimal)
+    found = {"kind": "list"} if is_list else _kind_keys(column, first, decimal=decimal)
     optional = {"optional": True} if column.is_late else {}
     return {"from": array if is_list else column.name, **found, "invalid": "null", **optional}

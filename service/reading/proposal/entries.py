@@ -232,14 +232,12 @@ def propose_entry(field: Field, column: ColumnSample, first: FirstRecords) -> Pr
         return flag_entry(column)
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column, first)
-    odd = next(filterfalse(_is_number, column.texts), "") if field.name in COORDINATES else ""
+    numbers = (NUMBER_PATTERN.fullmatch(text.replace(",", ".", 1)) for text in column.texts)
+    odd = next((text for text, number in zip(column.texts, numbers, strict=True) if number is None), "")
+    odd = odd if field.name in COORDINATES else ""
     if odd and all(coordinate(with_decimal_points(text), (), field.name) for text in column.texts):
         return entry_of(column, {"point": "degrees"})
     return entry_of(column, comment=f"{quoted(odd)} is no decimal, and served as text" if odd else "")
-
-
-def _is_number(text: str) -> bool:
-    return NUMBER_PATTERN.fullmatch(text.replace(",", ".", 1)) is not None
 
 
 def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:

@@ -1,18 +1,18 @@
 """The first records of a file by column, and what later records have that these do not."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import islice
 from typing import Final
 
 import msgspec
 
 from service.model.kinds import parse_instant
-from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, WrongType
+from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, TextCells, WrongType
 from service.reading.characters import needed_repairs
 from service.reading.columns.dates import day_parser, possible_formats
 from service.reading.diagnostics import FileError
-from service.reading.formats.json_file import paths_of
+from service.reading.formats.json_file import MAX_DEPTH
 from service.reading.mapping.points import propose_notation
 from service.texts import truncate
 
@@ -28,7 +28,6 @@ _PLAIN: Final = r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?"
 NUMBER: Final = re.compile(_PLAIN)
 _NUMBERS: Final = re.compile(rf"(?:(?:{_PLAIN})?\n)*")  # one in a line
 _MAX_WORDS: Final = 20  # distinct texts of a column of words; another has free text
-_MAX_SHAPES: Final = 10_000  # of nested values; later ones are not looked at
 _EDGES: Final = (" \n", "\n ", "\t\n", "\n\t")  # spaces around texts, one in a line
 FIRST: Final = ".0"  # the end of the path of the first element of an array
 _ARRAY: Final = re.compile(r"(.+?)\.0(?:\.|\Z)")
@@ -93,8 +92,9 @@ def read_columns(file: RecordFile) -> FirstRecords:
     named = (name for name in file.names if len(name) <= MAX_NAME and name.strip())
     pending, columns, count = list(islice(named, MAX_COLUMNS)), dict[str, ColumnSample](), 0
     names = dict.fromkeys(pending)
-    if not (file.is_table or names):
-        _check_objects(file)
+    if not (file.is_table or names) and (empty := next(file.batches([]), None)) is not None:
+        for each in empty.unreadable[:1]:  # no objects
+            raise FileError(f"{each.issue.why}, found {truncate(each.text or '')}", each.line)
     while pending:
         is_complete = file.is_table or file.is_costly
         groups = () if is_complete else {name.partition(".")[0] for name in pending if "." in name} - {*_OF_FEATURES}
@@ -135,17 +135,11 @@ def _with_arrays(file: RecordFile, first: FirstRecords) -> FirstRecords:
     return FirstRecords({each.name: each for each in columns.values()}, first.count, several)
 
 
-def _check_objects(file: RecordFile) -> None:
-    batch = next(file.batches([]), None)
-    for each in batch.unreadable[:1] if batch is not None else ():
-        raise FileError(f"{each.issue.why}, found {truncate(each.text or '')}", each.line)
-
-
 class _MemberFinder:
     """Finds the members of JSON that are not `known`: their paths, as the `found` ones."""
 
     def __init__(self, known: AbstractSet[str]) -> None:
-        self._known, self._shapes = known, set[object]()
+        self._known = known
         self.found: dict[str, None] = {}
 
     def add(self, batch: Batch) -> None:
@@ -153,20 +147,19 @@ class _MemberFinder:
         self.found |= dict.fromkeys(each.name for each in batch.unused if each.name not in self._known)
         for name, cells in batch.columns.items():
             texts = [cell.text for cell in cells if isinstance(cell, WrongType)]
-            for value, text in zip(msgspec.json.decode(f"[{','.join(texts)}]"), texts, strict=True):
-                shape = name, _shape(value)
-                if shape not in self._shapes and len(self._shapes) < _MAX_SHAPES:
-                    self._shapes.add(shape)
-                    member = msgspec.json.encode({name: msgspec.Raw(text.encode())})
-                    self.found |= dict.fromkeys(path for path in paths_of([member]) if path not in self._known)
+            for value in msgspec.json.decode(f"[{','.join(texts)}]") if len(self.found) < MAX_COLUMNS else ():
+                self.found |= dict.fromkeys(path for path in _paths(name, value, MAX_DEPTH) if path not in self._known)
 
 
-def _shape(value: object) -> object:
-    if isinstance(value, list):
-        return ("0", _shape(value[0])) if value else None
-    if not isinstance(value, dict):
-        return None
-    return (*value, *[(name, _shape(each)) for name, each in value.items() if each.__class__ in (dict, list)])
+def _paths(name: str, value: object, depth: int) -> Iterator[str]:
+    """Yield the paths in a value of JSON, of arrays those of their first elements."""
+    nested = (
+        value if isinstance(value, dict) else dict(zip("0", value if isinstance(value, list) else (), strict=False))
+    )
+    for member, each in nested.items() if depth else ():
+        yield from _paths(f"{name}.{member}", each, depth - 1)
+    if not (nested and depth):
+        yield name
 
 
 def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:
@@ -189,12 +182,13 @@ class _Sampler:
     def add(self, batch: Batch) -> None:
         """Add the values of a batch."""
         cells, is_other, late = batch.columns[self._name], self._is_other, self._sample.late
-        lines, are_texts = _as_lines(cells)
+        texts = TextCells.of(cells)
+        lines = (TextCells([cell for cell in cells if isinstance(cell, str)]) if texts is None else texts).lines
         for name, is_error in needed_repairs(lines):
             self._repairs[name] = is_error or self._repairs.get(name, False)
         if any(edge in lines for edge in _EDGES):
             self._repairs["trim"] = True
-        are_numbers = self._numbers and are_texts and _NUMBERS.fullmatch(lines)
+        are_numbers = self._numbers and texts is not None and _NUMBERS.fullmatch(lines)
         if is_other is None or len(late) >= BATCH_SIZE or are_numbers:
             return
         distinct = list(dict.fromkeys(cells))
@@ -229,10 +223,3 @@ def _other_tester(texts: Sequence[str]) -> Callable[[str], bool] | None:
     if len(texts) <= _MAX_WORDS:
         return lambda text: text not in texts
     return (lambda text: not text.startswith("http")) if all(text.startswith("http") for text in texts) else None
-
-
-def _as_lines(cells: Sequence[Cell]) -> tuple[str, bool]:
-    try:
-        return "\n".join([*cells, ""]), True  # type: ignore[list-item]
-    except TypeError:
-        return "\n".join([cell for cell in cells if isinstance(cell, str)]), False

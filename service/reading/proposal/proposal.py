@@ -9,7 +9,7 @@ import msgspec
 
 from service.model.attributes import MOST
 from service.model.kinds import INSTANT, NUMBER, WORDS
-from service.model.records import COMPANIES, STORES, Field
+from service.model.records import COMPANIES, STORES
 from service.reading.batch import RecordFile
 from service.reading.characters import REPAIRS, WINDOWS
 from service.reading.columns.field_names import COORDINATES, find_alike, is_identifier_name, suggest_field
@@ -44,7 +44,7 @@ from service.reading.proposal.table_options import recognizes
 from service.texts import counted
 
 # A preset -> sets of columns; the files of its source have all of one set, and hardly any others do.
-SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
+_SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
     "all-the-places": [("@spider",)],
     "overture": [("names.primary", "addresses.0.locality", "sources.0.dataset")],
     "openstreetmap": [("@id", "shop"), ("@id", "addr:street"), ("shop", "addr:street")],
@@ -74,16 +74,20 @@ def propose_mapping(
     It declares the options with which the file is opened, by their keys, and that the companies are derived from the
     stores, if they are.
     """
-    first, companies = read_columns(file), list[str]()
-    preset, paths = find_preset(list(first.columns)), not file.is_table
-    made = {} if preset is None else entries_of_preset(preset, first)
-    own = complete_preset(made, first, paths=paths)
+    first, companies, paths = read_columns(file), list[str](), not file.is_table
+    has_columns = {
+        preset: any(all(find_alike(each, list(first.columns)).values()) for each in several)
+        for preset, several in _SIGNATURES.items()
+    }
+    preset = next(filter(has_columns.get, has_columns), None)
+    made = {} if preset is None else _entries_of_preset(preset, first)
+    own = _complete_preset(made, first, paths=paths)
     if STORES.identifier not in made | own:
         own |= find_identifier(file, made | own, first)
     unused = unused_columns(first, made | own)
     if preset is None and derives_companies:
         companies = list(_derive_companies(own, name, unused))
-    own = entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
+    own = _entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
     hours, of_hours = propose_hours(file, first, made | own)
     left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
     declared = {**options, **_proposed_options(first, made | own)}
@@ -221,13 +225,7 @@ def _not_proposed(
         yield f"# Only the first {MAX_COLUMNS:,} columns were read."
 
 
-def find_preset(names: Sequence[str]) -> str | None:
-    """Return the preset of a file with some columns, None if there is none for it."""
-    has = {preset: any(all(find_alike(each, names).values()) for each in some) for preset, some in SIGNATURES.items()}
-    return next((preset for preset, has_columns in has.items() if has_columns), None)
-
-
-def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
+def _entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return how a preset makes the fields, of the columns that a file has. Raises FileError."""
     filled = {name for name, column in first.columns.items() if column.has_values or not first.count}
     resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=True)
@@ -244,14 +242,25 @@ def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEnt
     return entries
 
 
-def entries_to_add(made: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
+def _entries_to_add(made: _Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries where those of a preset are not enough: values are missing, or dates have another format."""
-    fields = STORES.fields if first.count else ()
-    added = {field.name: _entry_to_add(field, made.get(field.name, ProposedEntry()), first) for field in fields}
-    return {field: entry for field, entry in added.items() if entry}
+    added = dict[str, ProposedEntry]()
+    for field in STORES.fields if first.count else ():
+        entry = made.get(field.name, ProposedEntry())
+        missing = first.count_missing(entry.columns) if field.required else 0
+        if field.kind is INSTANT and len(entry.columns) == 1:
+            proposed = propose_entry(field, first.columns[entry.columns[0]], first)
+            added |= {field.name: proposed} if proposed.keys != entry.keys else {}
+        elif missing == first.count:
+            added[field.name] = fill_in(field, (), first)
+        elif missing:
+            added[field.name] = ProposedEntry(columns=entry.columns, notes=missing_notes(field, entry, first))
+    return added
 
 
-def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
+def _complete_preset(
+    made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool
+) -> dict[str, ProposedEntry]:
     """Return entries of the fields for which a file has none of the columns of a preset, from its other columns."""
     used = used_columns(made)
     others = {name: column for name, column in first.columns.items() if name not in used}
@@ -259,14 +268,3 @@ def complete_preset(made: Mapping[str, ProposedEntry], first: FirstRecords, *, p
     if not made.keys().isdisjoint(COORDINATES):  # a pair of one source
         own = {field: entry for field, entry in own.items() if field not in COORDINATES}
     return {field: entry for field, entry in own.items() if field not in made}
-
-
-def _entry_to_add(field: Field, made: ProposedEntry, first: FirstRecords) -> ProposedEntry | None:
-    if field.kind is INSTANT and len(made.columns) == 1:
-        proposed = propose_entry(field, first.columns[made.columns[0]], first)
-        return None if proposed.keys == made.keys else proposed
-    if not field.required or not (missing := first.count_missing(made.columns)):
-        return None
-    if missing == first.count:
-        return fill_in(field, (), first)
-    return ProposedEntry(columns=made.columns, notes=missing_notes(field, made, first))
