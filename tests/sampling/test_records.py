@@ -6,14 +6,29 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from itertools import pairwise
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
 from service.model.kinds import parse_instant
 from service.model.records import Store
-from service.sampling.records import sizes
-from service.sampling.reference_data import read_gazetteer
-from tests.sampling.conftest import Sample
+from service.sampling.records import BRANDS, CompanyEntry, sizes
+from service.sampling.reference_data import Weighted, fill, pick, read_gazetteer, shuffled, slug, stream
+from service.sampling.sample_dataset import write_sample
+
+
+class Sample(msgspec.Struct, frozen=True):
+    stores: list[Store]
+    companies: list[CompanyEntry]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """Return 30,000 stores of 300 companies."""
+    folder = tmp_path_factory.mktemp("large")
+    write_sample(folder, stores=30_000, companies=300, seed=1)
+    stores, companies = ((folder / f"{name}.json").read_bytes() for name in ("stores", "companies"))
+    return msgspec.json.decode(b'{"stores":%b,"companies":%b}' % (stores, companies), type=Sample)
 
 
 def test_every_store_has_a_company_whose_parent_and_identifier_it_shares(large: Sample) -> None:
@@ -195,3 +210,43 @@ def test_some_companies_have_no_domain_and_the_others_one_of_their_name(large: S
         if company.domain:
             assert re.fullmatch(r"[a-z0-9-]+(\.[a-z]{2,4}){1,2}", company.domain)
             assert company.domain.replace("-", "").startswith(company.company_id.replace("-", ""))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Maple Grocers", "maple-grocers"),
+        ("O'Brien & Peña", "obrien-pena"),
+        ("Bäckerei Strauß", "backerei-strauss"),
+        ("Złoty Kłos", "zloty-klos"),
+        ("Işık Kırtasiye", "isik-kirtasiye"),
+        ("さくら商店", "sakura-shoten"),
+        ("日の出ホールディングス", "hinode-holdings"),
+    ],
+)
+def test_a_slug_has_lower_case_latin_letters_and_hyphens(name: str, expected: str) -> None:
+    assert slug(name) == expected
+
+
+def test_every_word_of_a_brand_has_a_slug() -> None:
+    words = [word for brand in BRANDS.values() for word in (*brand.stems, *brand.trades)]
+    assert [word for word in words if not re.fullmatch("[a-z]+(-[a-z]+)*", slug(word))] == []
+
+
+ALMOST_ONE = 1 - 2**-53
+
+
+def test_items_are_drawn_in_proportion_to_their_weights_and_shuffled_without_loss() -> None:
+    letters = Weighted.of([("a", 1), ("b", 0), ("c", 3)])
+    draws = iter(number / 400 for number in range(400))
+    assert Counter(letters.pick(lambda: next(draws)) for _ in range(400)) == {"a": 100, "c": 300}
+    for draw, item in ((0.0, "a"), (ALMOST_ONE, "c")):
+        assert pick("abc", lambda: draw) == item  # noqa: B023 - called at once
+        assert letters.pick(lambda: draw) == item  # noqa: B023 - called at once
+    mixed = shuffled(range(100), stream(1))
+    assert mixed != sorted(mixed) == list(range(100))
+
+
+def test_a_pattern_is_filled_with_digits_and_letters() -> None:
+    assert fill("+1 *#-@ x", lambda: 0.0) == "+1 20-A x"
+    assert fill("+1 *#-@ x", lambda: ALMOST_ONE) == "+1 99-Z x"

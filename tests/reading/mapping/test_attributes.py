@@ -57,6 +57,8 @@ def file(found: Loaded, ending: str, query: Query) -> bytes:
         ('{ join = ["C", "city"], kind = "list" }', "wifi;bar", '["wifi","bar","Berlin"]'),
         ('{ from = "C", kind = "list", separator = ", " }', "a, b,c", '["a","b,c"]'),
         ('{ from = "C", kind = "list", values = { "W" = "wifi" }, other = "other" }', "w;x", '["wifi","other"]'),
+        ('{ from = "C", kind = "list", split = ":", part = 2 }', "has: wifi; parking", '["wifi","parking"]'),
+        ('{ from = "C", kind = "list", split = ":", part = 2 }', "none", "null"),
         ('{ from = "C", kind = "url" }', " HTTPS://a.example/x?y#z ", '"HTTPS://a.example/x?y#z"'),
         ('{ from = "C", kind = "image" }', " https://a.example/x.png ", '"https://a.example/x.png"'),
         ('{ from = "C", kind = "email" }', " Info@a.example ", '"Info@a.example"'),
@@ -201,11 +203,6 @@ def test_an_export_can_be_loaded_again(tmp_path: Path, ending: str) -> None:
     mapping = '[stores.attributes]\nx = { kind = "list" }\n'
     second = load_mapped(tmp_path, mapping, file(first, ending, Query()), f"stores.{ending}")
     assert (second.report.errors, dataset(second).version) == ([], dataset(first).version)
-
-
-def test_each_cell_of_a_list_is_split_into_its_parts_first(tmp_path: Path) -> None:
-    declared = '{ from = "C", kind = "list", split = ":", part = 2 }'
-    assert values(loaded(tmp_path, declared, "C", "has: wifi; parking", "none")) == [["wifi", "parking"], None]
 
 
 @pytest.mark.parametrize("separator", ['"', "\n", "\r", "|"])

@@ -748,8 +748,3 @@ def test_the_work_for_a_wide_header_is_bounded() -> None:
     assert file.asked == names[:MAX_COLUMNS]
     assert text.endswith(f"\n# Only the first {MAX_COLUMNS:,} columns were read.\n")
     assert text.count('"column ') == MAX_COLUMNS
-
-
-def test_the_delimiter_is_the_one_with_which_names_are_known() -> None:
-    file = semicolons('Filial-Nr;Straße, Nr.;Ort\n1;"x";Ulm')
-    assert file.names == ["Filial-Nr", "Straße, Nr.", "Ort"]
