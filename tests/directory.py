@@ -1,6 +1,7 @@
 """Small data sets for tests, written as real files."""
 
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
@@ -24,4 +25,15 @@ def write_directory(folder: Path, stores: Iterable[Record], companies: Iterable[
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "stores.json").write_bytes(orjson.dumps(list(stores)))
     (folder / "companies.json").write_bytes(orjson.dumps(list(companies)))
+    return folder
+
+
+def write_manifest(folder: Path, generated_at: str | None = None) -> Path:
+    """Write the manifest of a folder that `write_directory` wrote, with the time of the data if there is one."""
+    files = {}
+    for name in ("stores.json", "companies.json"):
+        content = (folder / name).read_bytes()
+        files[name] = {"sha256": sha256(content).hexdigest(), "records": len(orjson.loads(content))}
+    dated = {} if generated_at is None else {"generated_at": generated_at}
+    (folder / "manifest.json").write_bytes(orjson.dumps({**dated, "files": files}))
     return folder

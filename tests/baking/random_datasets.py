@@ -1,11 +1,9 @@
 """Random data sets for baking, written as files, and what is compared of them."""
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import write_baked
@@ -15,7 +13,7 @@ from service.engine.table import Table
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource
 from tests.declared_attributes import NONE, Attributes, add_random, mapping, nested
-from tests.directory import company, store, write_directory
+from tests.directory import company, store, write_directory, write_manifest
 from tests.engine import random_records
 from tests.engine.oracle import Record, flag
 from tests.interface_fields import STORE_FIELDS
@@ -45,16 +43,8 @@ class RandomDataset(NamedTuple):
         if any(self.attributes.values()):
             (folder / "mapping.toml").write_text(mapping(self.attributes))
         if self.generated_at is not None:
-            write_manifest(folder, self.generated_at, {name: len(made) for name, made in self.records.items()})
+            write_manifest(folder, self.generated_at)
         return folder
-
-
-def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> None:
-    """Write the manifest of a folder of JSON files; `counts` are their records, by the name of the resource."""
-    files = {f"{name}.json": count for name, count in counts.items()}
-    digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
-    listed = {name: {"sha256": digests[name], "records": count} for name, count in files.items()}
-    (folder / "manifest.json").write_bytes(orjson.dumps({"generated_at": generated_at, "files": listed}))
 
 
 def datasets() -> st.SearchStrategy[RandomDataset]:

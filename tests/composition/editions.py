@@ -11,14 +11,15 @@ from typing import Any, Final
 import msgspec
 
 from service.baking.baked_file import write_baked
+from service.dataset import Dataset
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_datasets import RandomDataset, loaded, random_dataset
 from tests.composition.questions import OPEN_AT, Pair, Question
 from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes, hours_of
+from tests.directory import write_manifest
 from tests.engine import oracle
 from tests.engine.oracle import Form, Record
 from tests.fastapi_model.raw_client import RawAnswer, send_to_model
-from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.
 _STORES: Final = 250
@@ -53,7 +54,7 @@ SOURCES: Final = {
 }
 # The same records to the byte, but other separators and kinds, and other attributes that are filtered and searched.
 REDECLARED: Final[Attributes] = {
-    resource: [
+    resource: tuple(
         each._replace(
             kind="text" if each.kind in ("url", "email", "phone", "image", "date") else each.kind,
             separator=" / ",
@@ -62,7 +63,7 @@ REDECLARED: Final[Attributes] = {
             searched=each.kind in ("text", "list") and not each.searched,
         )
         for each in listed
-    ]
+    )
     for resource, listed in DECLARED.items()
 }
 _KEPT: Final = ("store_id", "company_id")
@@ -82,6 +83,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     identifiers   the identifiers of its records, by the field that identifies them
     generated_at  the time in its manifest, if it has one
     attributes    those that it declares
+    dataset       its records as they are compiled, unless it is forged
     """
 
     version: str
@@ -92,6 +94,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     identifiers: Mapping[str, Sequence[str]]
     generated_at: datetime | None = None
     attributes: Attributes = NONE
+    dataset: Dataset | None = None
 
     def filters(self, resource: str) -> Mapping[str, Form]:
         """Return the names of the filters by attributes that a resource has, with the form of their values."""
@@ -125,8 +128,11 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
 
     def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
         """Write the same records into a new folder, with another time."""
+        assert self.dataset is not None
+        dataset = msgspec.structs.replace(self.dataset, generated_at=generated_at)
         files = Path(shutil.copytree(self.folder, folder / "files"))
-        return msgspec.structs.replace(self, **_baked(date(files, generated_at.isoformat() if generated_at else None)))
+        write_manifest(files, generated_at.isoformat() if generated_at else None)
+        return msgspec.structs.replace(self, **_baked(files, dataset))
 
 
 def _meaning(form: Form, name: str, value: str) -> str:
@@ -197,15 +203,15 @@ def _written(folder: Path, made: RandomDataset) -> Edition:
         resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
         for resource in (STORES, COMPANIES)
     }
-    compiled = _baked(date(made.write(folder / "files"), None))
+    files = write_manifest(made.write(folder / "files"))
+    compiled = _baked(files, loaded(files))
     return Edition(plain=_model(made), identifiers=identifiers, attributes=made.attributes, **compiled)
 
 
-def _baked(files: Path) -> dict[str, Any]:
-    """Compile files into a baked file beside them; return what follows from them."""
-    dataset = loaded(files)
-    baked = files.with_name("set.baked")
-    write_baked(dataset, baked)
+def _baked(files: Path, dataset: Dataset) -> dict[str, Any]:
+    """Write a data set into a baked file beside its files; return what follows from it."""
+    write_baked(dataset, baked := files.with_name("set.baked"))
     when = dataset.generated_at
     modified = None if when is None else int(when.timestamp())
-    return {"version": dataset.version, "modified": modified, "folder": files, "baked": baked, "generated_at": when}
+    found = {"version": dataset.version, "modified": modified, "generated_at": when}
+    return {**found, "folder": files, "baked": baked, "dataset": dataset}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model, model_validator
@@ -209,6 +210,7 @@ PLACES: Final = create_model(
 NO_QUESTION: Final = create_model("NoQuestion", __base__=Question)
 
 
+@cache
 def question_of(fields: Fields, attributes: Sequence[Attribute], kind: str, *, near: bool = False) -> type[Question]:
     """Return the parameters of a list, a map or a file: `kind` is `list`, `map`, `csv` or another ending.
 
@@ -283,6 +285,7 @@ def typed(name: str, attributes: Sequence[Attribute]) -> type[BaseModel]:
     return create_model(name, **members)
 
 
+@cache
 def strict(question: type[Question]) -> type[Question]:
     """Return the same parameters, rejecting unknown ones."""
 

@@ -14,9 +14,8 @@ from service.model.errors import PreconditionFailed
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.workspace import Publication
 from service.web.http.conditional import evaluate_conditions
-from tests.directory import write_directory
+from tests.directory import write_directory, write_manifest
 from tests.loaded import serve
-from tests.web.dated import date
 from tests.web.live import COMPANIES, STORES, Client
 from tests.web.reply import ask
 
@@ -119,7 +118,7 @@ def test_only_a_valid_date_that_is_not_repeated_counts() -> None:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return date(write_directory(tmp_path / "data", STORES, COMPANIES), GENERATED_AT)
+    return write_manifest(write_directory(tmp_path / "data", STORES, COMPANIES), GENERATED_AT)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -180,11 +179,11 @@ async def test_the_date_is_that_of_the_data_if_it_is_known_and_past(
     client: Client, snapshots: SnapshotHolder, data: Path
 ) -> None:
     before = await ask(client, "/stores")
-    await serve(snapshots, date(data, "2024-06-01T00:00:00Z"))
+    await serve(snapshots, write_manifest(data, "2024-06-01T00:00:00Z"))
     after = await ask(client, "/stores")
     assert (after.etag, after.headers["Last-Modified"]) == (before.etag, "Sat, 01 Jun 2024 00:00:00 GMT")
     for generated_at in (None, (datetime.now(UTC) + timedelta(hours=1)).isoformat()):
-        await serve(snapshots, date(data, generated_at))
+        await serve(snapshots, write_manifest(data, generated_at))
         assert "Last-Modified" not in (await ask(client, "/stores")).headers
     for path in ("/openapi.json", "/docs", "/health", "/ready", "/metrics", "/nope"):
         assert "Last-Modified" not in (await ask(client, path)).headers
