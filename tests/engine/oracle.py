@@ -20,6 +20,7 @@ from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members
 Record = Mapping[str, str | None]
 Pairs = Sequence[tuple[str, str]]
 Form = Callable[[str], Any]  # equal for matching values, and in their order
+Condition = Callable[[Record], bool]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
@@ -28,6 +29,7 @@ def identifier(text: str) -> Any:
     return text
 
 
+@cache
 def words(text: str) -> Any:
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
@@ -37,6 +39,7 @@ def postal(text: str) -> Any:
     return "".join(words(text).split())
 
 
+@cache
 def number(text: str) -> Any:
     return (0, Decimal(text.strip())) if _NUMBER.fullmatch(text.strip()) else (1, text)
 
@@ -45,6 +48,7 @@ def flag(text: str) -> Any:
     return text.lower() in {"1", "t", "y", "on", "yes", "true"}
 
 
+@cache
 def instant(text: str) -> Any:
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -190,10 +194,7 @@ def answer(collection: Collection, records: Sequence[Record], pairs: Pairs, owne
     """Answer a query without errors by looking at every record."""
     values = dict(pairs)
     near = _numbers(pairs, "near") if collection.located else []
-    found = [record for record in records if all(_matches(collection, record, name, pairs) for name in values)]
-    found = [record for record in found if _is_inside(collection, record, pairs)]
-    found = [record for record in found if _has_words(collection, record, pairs, owners or {})]
-    found = [record for record in found if _is_open(collection, record, pairs)]
+    found = _found(collection, records, pairs, owners or {})
     facets = {name: _facet(collection, records, found, name) for name in names(pairs, "facets", collection.facets)}
     members = names(pairs, "fields", [*collection.members, *(["distance"] if near else [])])
     field = values.get("sort_by", "distance" if near else "created_at")
@@ -217,10 +218,7 @@ def clusters(
 ) -> list[Mapping[str, Any]]:
     """Answer a query for clusters without errors: the features, one for each cell with records."""
     (zoom,) = (int(value) for name, value in pairs if name == "zoom")
-    found = [record for record in records if all(_matches(stores, record, name, pairs) for name in dict(pairs))]
-    found = [record for record in found if _is_inside(stores, record, pairs)]
-    found = [record for record in found if _has_words(stores, record, pairs, owners or {})]
-    found = [record for record in found if _is_open(stores, record, pairs)]
+    found = _found(stores, records, pairs, owners or {})
     cells: dict[tuple[int, int], list[tuple[Record, Point]]] = {}
     for record in found:
         if (point := located(record)) is not None:
@@ -256,9 +254,40 @@ def _mean(degrees: Sequence[float]) -> float:
     return math.floor(Fraction(units, len(degrees)) + Fraction(1, 2)) / 10_000_000
 
 
+def _found(collection: Collection, records: Sequence[Record], pairs: Pairs, owners: Owners) -> list[Record]:
+    """Return the records that meet all conditions of a query."""
+    conditions = [
+        *(_filter(collection, name, pairs) for name in dict.fromkeys(name for name, _ in pairs)),
+        *((_inside(pairs), _open(collection, pairs)) if collection.located else ()),
+        _with_words(collection, pairs, owners),
+    ]
+    asked = [condition for condition in conditions if condition is not None]
+    return [record for record in records if all(condition(record) for condition in asked)]
+
+
+def _filter(collection: Collection, name: str, pairs: Pairs) -> Condition | None:
+    """Return whether a record has a wanted value, or one in an interval: of dates and numbers only attributes do."""
+    wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
+    if name not in collection.filters or not wanted:
+        return None
+    form = collection.forms[name]
+    intervals = [interval(form, each) for each in wanted if takes_interval(form, name, each)]
+    keys = {form(each) for each in wanted if not takes_interval(form, name, each)}
+
+    def has_one(record: Record) -> bool:
+        present = collection.keys(name, record[name])
+        return not keys.isdisjoint(present) or any(is_within(ends, key) for ends in intervals for key in present)
+
+    return has_one
+
+
 def located(record: Record) -> Point | None:
     """Return where a record is, in degrees; zero has no sign."""
-    latitude, longitude = ((record[name] or "").strip() for name in ("latitude", "longitude"))
+    return _point((record["latitude"] or "").strip(), (record["longitude"] or "").strip())
+
+
+@cache
+def _point(latitude: str, longitude: str) -> Point | None:
     if not _NUMBER.fullmatch(latitude) or not _NUMBER.fullmatch(longitude):
         return None
     if not (-90 <= Decimal(latitude) <= 90 and -180 <= Decimal(longitude) <= 180):
@@ -287,17 +316,17 @@ def _rounded(metres: Decimal | None) -> float | None:
     return None if metres is None else float(round(metres, 1))
 
 
-def _is_inside(collection: Collection, record: Record, pairs: Pairs) -> bool:
+def _inside(pairs: Pairs) -> Condition | None:
     """Return whether a record is in the circle and the box of a query."""
-    near, radius, box = (_numbers(pairs, name) if collection.located else [] for name in ("near", "radius", "bbox"))
-    if not radius and not box:
-        return True
-    point = located(record)
-    if point is None:
-        return False
-    if radius and distance((near[0], near[1]), point) > radius[0]:
-        return False
-    return not box or is_in_box(point, box)
+    near, radius, box = (_numbers(pairs, name) for name in ("near", "radius", "bbox"))
+
+    def is_inside(record: Record) -> bool:
+        point = located(record)
+        if point is None or (radius and distance((near[0], near[1]), point) > radius[0]):
+            return False
+        return not box or is_in_box(point, box)
+
+    return is_inside if radius or box else None
 
 
 def is_in_box(point: Point, box: Sequence[float]) -> bool:
@@ -308,23 +337,31 @@ def is_in_box(point: Point, box: Sequence[float]) -> bool:
     return between and south <= latitude <= north
 
 
-def _is_open(collection: Collection, record: Record, pairs: Pairs) -> bool:
-    """Return whether a store is open at the time of a query, if it has any; not if its hours are unknown."""
-    time = _given(pairs, "open_at")
-    if not time or not collection.hours:
-        return True
-    hours = record[collection.hours]
-    return (
-        hours is not None and flag(record["is_open"] or "") and hours_oracle.is_open(json.loads(hours), open_at(time))
-    )
+def _open(collection: Collection, pairs: Pairs) -> Condition | None:
+    """Return whether a store is open at the time of a query; not if its hours are unknown."""
+    text = _given(pairs, "open_at")
+    if not text or not collection.hours:
+        return None
+    time = open_at(text)
+
+    def is_open(record: Record) -> bool:
+        hours = record[collection.hours]
+        return hours is not None and flag(record["is_open"] or "") and hours_oracle.is_open(json.loads(hours), time)
+
+    return is_open
 
 
-def _has_words(collection: Collection, record: Record, pairs: Pairs, owners: Owners) -> bool:
-    texts = [record[name] or "" for name in collection.searched]
-    texts += ["".join((record.get("postal_code") or "").split())]
-    owner = owners.get(record["company_id"]) if collection.located else None
-    texts += [owner[name] or "" for name in OWNER_FIELDS] if owner else []
-    return matches(texts, _given(pairs, "q"))
+def _with_words(collection: Collection, pairs: Pairs, owners: Owners) -> Condition | None:
+    search = _given(pairs, "q")
+
+    def has_words(record: Record) -> bool:
+        texts = [record[name] or "" for name in collection.searched]
+        texts += ["".join((record.get("postal_code") or "").split())]
+        owner = owners.get(record["company_id"]) if collection.located else None
+        texts += [owner[name] or "" for name in OWNER_FIELDS] if owner else []
+        return matches(texts, search)
+
+    return has_words if search else None
 
 
 def in_default_order(collection: Collection, records: Sequence[Record]) -> list[Record]:
@@ -363,22 +400,6 @@ def backwards(ascending: Sequence[Record], field: str) -> list[Record]:
     non_null = [record for record in ascending if record[field] is not None]
     nulls = [record for record in ascending if record[field] is None]
     return non_null[::-1] + nulls[::-1]
-
-
-def _matches(collection: Collection, record: Record, name: str, pairs: Pairs) -> bool:
-    if name not in collection.filters:
-        return True
-    wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
-    present = collection.keys(name, record[name])
-    return not wanted or any(_is_wanted(collection.forms[name], name, each, present) for each in wanted)
-
-
-def _is_wanted(form: Form, name: str, wanted: str, present: Mapping[Any, str]) -> bool:
-    """Return whether a value is one of a record, or in an interval: of dates and numbers only attributes have any."""
-    if takes_interval(form, name, wanted):
-        ends = interval(form, wanted)
-        return any(is_within(ends, key) for key in present)
-    return form(wanted) in present
 
 
 def takes_interval(form: Form, name: str, value: str) -> bool:
