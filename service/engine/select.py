@@ -124,25 +124,23 @@ def _slice(table: Table, criteria: Criteria, sort_by: str) -> Selection | None:
 
     They are a slice, sorted by the value, and of one value also in the default order.
     """
-    if not criteria.filters or criteria != Criteria(criteria.filters[:1]):
+    filters = criteria.filters
+    if len(filters) != 1 or len(filters[0].keys) != 1 or criteria != Criteria(filters):
         return None
-    name, keys = criteria.filters[0].field, criteria.filters[0].keys
-    if len(keys) != 1 or name in table.lists or sort_by not in (name, table.order_by):
+    name, (key,) = filters[0].field, filters[0].keys
+    if name in table.lists or sort_by not in (name, table.order_by):
         return None
-    column, key = table.columns[name], keys[0]
+    column = table.columns[name]
     if isinstance(key, Interval):
         codes = codes_in(table, name, key)
+        rows = column.slice(codes)
+        if len(codes) > 1 and name != sort_by:
+            if len(rows) >= _SORTED:
+                return UnsortedRows(rows, table.all_rows[sort_by].non_null_count)
+            rows = np.sort(rows)
     else:
-        code = column.find(key)
-        codes = range(0) if code is None else range(code, code + 1)
-    rows = column.slice(codes)
-    if name == sort_by:
-        return RowList(rows, len(rows))
-    if len(codes) > 1:
-        if len(rows) >= _SORTED:
-            return UnsortedRows(rows, table.all_rows[sort_by].non_null_count)
-        rows = np.sort(rows)
-    return _listed(table, rows)
+        rows = column.having(key)
+    return RowList(rows, len(rows)) if name == sort_by else _listed(table, rows)
 
 
 def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:

@@ -8,7 +8,7 @@ and those with the second in the sorted reversed ones. Of many, only those are l
 from collections.abc import Iterator
 from typing import Final
 
-from service.engine.columns.column import SortedStrings
+from service.engine.columns.column import StringArray
 from service.engine.columns.row_budget import spend
 
 _FEW: Final = 24  # names compared one by one, which takes as long as to look a dozen up
@@ -16,7 +16,7 @@ _FEW: Final = 24  # names compared one by one, which takes as long as to look a 
 _FINDING: Final = 200
 
 
-def one_edit_away(text: str, names: SortedStrings, backwards: SortedStrings) -> set[str]:
+def one_edit_away(text: str, names: StringArray, backwards: StringArray) -> set[str]:
     """Return the names one edit away from a text; `backwards` are the reversed ones."""
     half = len(text) // 2
     found = set(_changed(text, names, half))
@@ -34,7 +34,7 @@ def is_one_edit(text: str, name: str) -> bool:
     return text[at + 1 :] in (rest, rest[1:]) or text[at:] == rest[1:] or _swapped(text, at)[at:] == rest
 
 
-def _changed(text: str, names: SortedStrings, start: int) -> Iterator[str]:
+def _changed(text: str, names: StringArray, start: int) -> Iterator[str]:
     """Yield the names that are one edit away after their first `start` characters, which are those of the text."""
     for at in range(start, len(text) + 1):
         head, tail = text[:at], text[at:]
@@ -49,7 +49,7 @@ def _changed(text: str, names: SortedStrings, start: int) -> Iterator[str]:
         yield from (name for name in changed if name != text and _has(names, name))
 
 
-def _following(names: SortedStrings, length: int, having: range) -> Iterator[str]:
+def _following(names: StringArray, length: int, having: range) -> Iterator[str]:
     """Yield the different characters that follow the first `length` ones, which are the same, in a range of names."""
     first = having.start
     while first < having.stop:
@@ -61,12 +61,12 @@ def _following(names: SortedStrings, length: int, having: range) -> Iterator[str
             first = _beginning(names, name[: length + 1]).stop
 
 
-def _beginning(names: SortedStrings, text: str) -> range:
+def _beginning(names: StringArray, text: str) -> range:
     spend(_FINDING)
     return names.beginning(text)
 
 
-def _has(names: SortedStrings, name: str) -> bool:
+def _has(names: StringArray, name: str) -> bool:
     spend(_FINDING)
     return names.find(name) is not None
 

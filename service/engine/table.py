@@ -133,10 +133,7 @@ class Table:
 
     def json(self, rows: Rows) -> list[memoryview]:
         """Return rows as chunks of JSON that concatenate to a list body."""
-        chunks = self.rows.chunks(rows)
-        if chunks:
-            chunks[-1] = chunks[-1][: -len(ROW_END)]
-        return chunks
+        return self.rows.chunks(rows, without=len(ROW_END))
 
     def json_with_distances(
         self, rows: Rows, distances: Sequence[float | None], separator: bytes = b","

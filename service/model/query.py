@@ -1,11 +1,11 @@
 """Queries of a list: filters, sorting and paging, parsed from a query string."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from sys import getsizeof
 from typing import Any, Final, Literal
-from urllib.parse import unquote_to_bytes
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -234,6 +234,9 @@ _MISSING: Final = InvalidValue("missing", "Field required")
 _UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitted")
 
 
+_ESCAPES: Final = re.compile("(?:%[0-9A-Fa-f]{2})+")
+
+
 def _error(name: str, invalid: InvalidValue) -> ValidationError:
     return ValidationError(("query", name), invalid.msg, invalid.type)
 
@@ -247,11 +250,17 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
     for pair in query.split("&"):
         if pair:
             name, _, value = pair.partition("=")
-            pairs.append((_decoded(name), _decoded(value)) if escaped else (name, value))
+            if escaped and ("%" in pair or "+" in pair):
+                name, value = _decoded(name), _decoded(value)
+            pairs.append((name, value))
     return pairs
 
 
 def _decoded(text: str) -> str:
     """Return a name or value with its spaces and escapes decoded."""
     text = text.replace("+", " ")
-    return unquote_to_bytes(text).decode("utf-8", "replace") if "%" in text else text
+    return _ESCAPES.sub(_unescaped, text) if "%" in text else text
+
+
+def _unescaped(escapes: re.Match[str]) -> str:
+    return bytes.fromhex(escapes[0].replace("%", "")).decode("utf-8", "replace")

@@ -76,15 +76,6 @@ class SortedStrings:
     def __getitem__(self, index: int) -> bytes:
         """Return a string."""
 
-    def find(self, text: str) -> int | None:
-        """Return the index of a text, or None; no string has a lone surrogate."""
-        string = text.encode("utf-8", "surrogatepass")
-        index = self.bisect(string)
-        try:
-            return index if self[index] == string else None
-        except IndexError:  # which costs a call less than to compare
-            return None
-
     def beginning(self, text: str) -> range:
         """Return the indices of the strings that begin with a text."""
         string = text.encode()
@@ -135,6 +126,16 @@ class StringArray(SortedStrings):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    def find(self, text: str) -> int | None:
+        """Return the index of a text, or None; no string has a lone surrogate."""
+        string, (step, sample) = text.encode("utf-8", "surrogatepass"), self.sparse_index
+        after = bisect_left(sample, string)
+        index, stop = after * step, min(after * step, len(self._offsets) - 1)
+        if after < len(sample) and sample[after] == string:
+            return index
+        index = self._insertion_index(string, max(index - step + 1, 0), stop)
+        return index if index < stop and self[index] == string else None
+
     def _insertion_index(self, string: bytes, first: int, stop: int) -> int:
         """As that of the base class, without a call for each string."""
         data, offsets = self.data, self._offsets
@@ -166,21 +167,24 @@ class StringArray(SortedStrings):
         """Return a string as a view of the buffer, without its last bytes."""
         return self.data[self._offsets[index] : self._offsets[index + 1] - without]
 
-    def chunks(self, indices: NDArray[np.integer]) -> list[memoryview]:
+    def chunks(self, indices: NDArray[np.integer], *, without: int = 0) -> list[memoryview]:
         """Return the strings at some indices, in that order, as chunks that concatenate to the same bytes.
 
-        Consecutive strings are one view of the buffer, many others one writable copy, the rest a view each.
+        Consecutive strings are one view of the buffer, many others one writable copy, the rest a view each. The last is
+        `without` its last bytes.
         """
         if len(indices) == 0:
             return []
         first, last = int(indices[0]), int(indices[-1])
         if last - first + 1 == len(indices) and np.logical_and.reduce(indices[1:] - indices[:-1] == 1):
-            return [self.data[self._offsets[first] : self._offsets[last + 1]]]
+            return [self.data[self._offsets[first] : self._offsets[last + 1] - without]]
         data, wide = self.data, indices.astype(np.intp)
         starts, stops = self._starts.take(wide), self._stops.take(wide)
         if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
-            return [joined]
-        return list(map(data.__getitem__, map(slice, starts.tolist(), stops.tolist())))
+            return [joined[: len(joined) - without]]
+        ends = stops.tolist()
+        ends[-1] -= without
+        return [data[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
 
     def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
         """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
@@ -251,6 +255,11 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     def find(self, key: str) -> int | None:
         """Return the code of a normalized key, or None if no row has it."""
         return None if self.values is None else self.values.find(key)
+
+    def having(self, key: str) -> Rows:
+        """Return the rows whose value has a normalized key, ascending."""
+        code = None if self.values is None else self.values.find(key)
+        return self.order[:0] if code is None else self.order[self.starts[code] : self.starts[code + 1]]
 
     def count(self, code: int) -> int:
         """Return the number of rows with a value."""

@@ -36,12 +36,11 @@ HELP_LINES: Final = header_lines({"Link": f'<{HELP_PATH}>; rel="help"'})
 _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
-# A query of these only is one of a URI, and has no escapes.
 _CHARACTERS: Final = "-._~!$'()*,;:@/?0-9A-Za-z"
-_PLAIN: Final = re.compile(f"[{_CHARACTERS}&=]*")
-# Such a query without empty pairs and page numbers, which is the same in a link.
-_PAIR: Final = f"(?!{_PAGE_NUM}[=&]|{_PAGE_NUM}$)[{_CHARACTERS}][{_CHARACTERS}=]*+"
-_SAME: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*")
+# A query of such pairs is one of a URI, and has escapes only in values.
+_VALUE: Final = f"[{_CHARACTERS}=+]*+(?:%[0-9A-Fa-f]{{2}}[{_CHARACTERS}=+]*+)*"
+_PAIR: Final = f"[{_CHARACTERS}]++(?:={_VALUE})?"
+_PAIRS: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -51,7 +50,12 @@ def page_link_base(query: str, path: str = "") -> str:
     It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2). A link in a body is an absolute
     path.
     """
-    kept = query if _SAME.fullmatch(query) else _uri_query(query)
+    if _PAIRS.fullmatch(query) is None:
+        kept = _uri_query(query)
+    elif _PAGE_NUM in query:
+        kept = "&".join([pair for pair in query.split("&") if pair.partition("=")[0] != _PAGE_NUM])
+    else:
+        kept = query
     return f"{path}?{kept}&{_PAGE_NUM}=" if kept else f"{path}?{_PAGE_NUM}="
 
 
@@ -77,7 +81,5 @@ def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
 
 def _uri_query(query: str) -> str:
     """Return a raw query, escaped for a URI, without empty pairs and without page numbers."""
-    if _PLAIN.fullmatch(query):
-        return "&".join([pair for pair in query.split("&") if pair and pair.partition("=")[0] != _PAGE_NUM])
     pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != _PAGE_NUM]
     return quote(_STRAY_PERCENT.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)

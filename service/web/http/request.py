@@ -180,10 +180,9 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
 
 # A pair of a raw query whose name is `key`, however it is escaped, and its value.
-_KEY_PAIR: Final = re.compile(
-    "".join(f"(?:{letter}|%{ord(letter) >> 4}(?i:{ord(letter) & 15:x}))" for letter in KEY_PARAMETER) + "(?:=(.*))?",
-    re.DOTALL,
-)
+_KEY: Final = "".join(f"(?:{letter}|%{ord(letter) >> 4}(?i:{ord(letter) & 15:x}))" for letter in KEY_PARAMETER)
+_KEY_PAIR: Final = re.compile(f"{_KEY}(?:=(.*))?", re.DOTALL)
+_HAS_KEY: Final = re.compile(rf"(?:\A|&){_KEY}(?:[=&]|\Z)")
 
 
 def take_keys(query: str) -> tuple[str, Sequence[str]]:
@@ -200,9 +199,9 @@ def take_keys(query: str) -> tuple[str, Sequence[str]]:
 
 def without_keys(request: Request) -> tuple[Request, Sequence[str]]:
     """Return the request that differs only in having no parameter `key`, and the values of that."""
+    if _HAS_KEY.search(request.query) is None:
+        return request, ()
     query, keys = take_keys(request.query)
-    if not keys:
-        return request, keys
     target = f"{request.path}?{query}" if query else request.path
     line = f"{request.method} {target} HTTP/{request.version.major}.{request.version.minor}"
     return msgspec.structs.replace(request, line=line.encode("utf-8", "surrogateescape"), query=query), keys

@@ -78,7 +78,6 @@ class Answers:
         self._count(_MISS)
         snapshot = self._snapshots.current
         plan = route.plan(segment, request)
-        plan.representation.route, plan.representation.path = route.name, request.path
         make = partial(plan.not_modified_or_made, fields) if fields.is_conditional else plan.make
         try:
             made = within_budget(make)
@@ -86,19 +85,19 @@ class Answers:
             made = None  # awaiting here would make it the context of an error, and a cycle with this frame
         coding = fields.codings[0]
         if made is None or (coding is not IDENTITY and made.length > INLINE_BYTES):
-            keep = partial(self._keep, cache, key, snapshot, plan)
+            keep = partial(self._keep, route, request, key, snapshot, plan)
             return partial(self._wait, plan, fields, made or make, key_name, keep)
         if made.status == _OK:
             if coding is not IDENTITY:
                 coding = plan.coding(made, fields.codings)
             plan.finish(made, coding)
         seen, once = hash(key), self._once
-        if seen in once or coding is not IDENTITY or cache is self._documents or perf_counter() - started > _LONG:
-            self._keep(cache, key, snapshot, plan)
-        else:
-            if len(once) >= _MOST_ONCE:
-                once.clear()
-            once.add(seen)
+        if seen in once or coding is not IDENTITY or not route.protected or perf_counter() - started > _LONG:
+            self._keep(route, request, key, snapshot, plan)
+            return made
+        if len(once) >= _MOST_ONCE:
+            once.clear()
+        once.add(seen)
         return made
 
     async def _wait(
@@ -121,10 +120,11 @@ class Answers:
         keep()
         return made
 
-    def _keep(self, cache: _Cache, key: _Key, snapshot: Snapshot | None, plan: Plan) -> None:
+    def _keep(self, route: ResourceRoute, request: Request, key: _Key, snapshot: Snapshot | None, plan: Plan) -> None:
         """Keep an answer, unless it is a stream or the snapshot was swapped while it was made."""
         if not plan.is_stream and self._snapshots.current is snapshot:
-            kept = plan.representation
+            kept, cache = plan.representation, self.data if route.protected else self._documents
+            kept.route, kept.path = route.name, request.path
             held = 0 if kept.ok is None else held_bytes(kept.ok.pieces)
             cache.put(key, kept, _OVERHEAD_BYTES + held + _CHARACTER_BYTES * len(key))
 

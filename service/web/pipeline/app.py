@@ -92,8 +92,8 @@ class App:
         route, segment = self._routes.find(path)
         name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
-        exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote)
-        exchange.any_origin, exchange.keys = route is not None and route.any_origin, keys
+        exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote, keys=keys)
+        exchange.any_origin = route is not None and route.any_origin
         try:
             answer = self._answer(request, route, segment, exchange)
         except Exception as error:  # noqa: BLE001 - as below
@@ -192,13 +192,14 @@ class App:
         if principal.origins:
             exchange.website = check_public_key(principal, fields, is_place=route.public)
             request = structs.replace(request, is_public=True)
-        answer = partial(self._answers.answer, route, segment, request, principal.name if self._needs_key else None)
+        key_name = principal.name if self._needs_key else None
         if principal.rate is not None or principal.per_client is not None:
             lines = self._rate_limits.check(principal, request.remote, fields)
             if not isinstance(lines, str):
+                answer = partial(self._answers.answer, route, segment, request, key_name)
                 return partial(self._limited, lines, exchange, answer)
             exchange.rate_limit = lines
-        return answer()
+        return self._answers.answer(route, segment, request, key_name)
 
     async def _limited(
         self, waiting: Deferred[HeaderLines], exchange: Exchange, answer: Callable[[], Answer | Deferred[Answer]]

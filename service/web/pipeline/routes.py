@@ -82,21 +82,25 @@ class Routes:
         self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
+        self._by_parent: Mapping[str, Route] = {
+            route.path.rpartition("/")[0]: route for pattern, route in self._routes.items() if _ANY in pattern
+        }
 
     def find(self, path: str) -> Match:
         """Return the route of a raw path, and the raw value of its path parameter."""
         match = self._literal.get(path)
         if match is not None:
             return match
+        parent, _, last = path.rpartition("/")
+        if last and "%" not in last and (route := self._by_parent.get(parent)) is not None:
+            return route, last
         segments = path.removeprefix("/").split("/", _MAX_SEGMENTS)
         if len(segments) > _MAX_SEGMENTS or segments == [""]:  # an empty path is not that of /
             return None, ""
         # Percent-decoded, so that `%2F` is part of a segment, unless one is too long for a name.
         names = tuple([unquote(each) if "%" in each and len(each) <= self._longest else each for each in segments])
-        route = self._routes.get(names)
-        if route is not None and _ANY not in names:
+        if (route := self._routes.get(names)) is not None and _ANY not in names:
             return route, ""
-        last = segments[-1]
         return (self._routes.get((*names[:-1], _ANY)) if last else None), last
 
 
