@@ -122,6 +122,14 @@ async def test_a_malformed_request_is_logged_without_its_content(logged: Client,
     assert b"secret" not in lines[-1]
 
 
+async def test_a_request_with_a_method_of_any_name_is_logged_with_its_path_and_without_the_name(
+    logged: Client, lines: Lines
+) -> None:
+    for method in ("PROPFIND", "SECRET"):
+        assert (await ask(logged, "/stores", method=method)).status == 405
+        assert (lines.last["method"], lines.last["path"], lines.last["route"]) == (None, "/stores", "/stores")
+
+
 @pytest.mark.parametrize("name", [None, "", b"\xff\n", "10.0.0.1", "sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(lines: Lines, name: object) -> None:
     settings = msgspec.structs.replace(DEFAULTS, trusted_proxy=("10.0.0.0/8",))
