@@ -1,7 +1,7 @@
 """A remote file as a source: fetched completely and verified, or not at all."""
 
 import asyncio
-from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from service.publishing.transport import RemoteFile, receive_whole
 from tests.baking.random_datasets import small_file
 from tests.program import SECONDS
 from tests.publishing import fake_transport as fake
-from tests.publishing.fake_transport import FakeTransport, Response
+from tests.publishing.fake_transport import FakeTransport
 from tests.publishing.fetching import URL, Fetcher
 from tests.sampling.test_sample import small_disk
 
@@ -99,33 +99,22 @@ async def test_attempts_are_delayed(remote: FakeTransport, tmp_path: Path) -> No
 # Invalid and damaged files
 
 
-@pytest.mark.parametrize("content", [b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64])
-@pytest.mark.parametrize("send", [fake.chunked, fake.unframed], ids=["chunked", "unframed"])
-async def test_a_body_that_is_not_a_baked_file_is_rejected(
-    fetcher: Fetcher, content: bytes, send: Callable[[bytes], Response]
-) -> None:
-    fetcher.remote.will(*[send(content)] * 3)
-    why, fingerprint = await fetcher.rejected()
-    assert "the file is not a baked data set" in why
-    assert fingerprint == '"one"'
+async def test_a_body_that_is_not_a_baked_file_is_rejected(fetcher: Fetcher) -> None:
+    bodies = product((fake.chunked, fake.unframed), (b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64))
+    for answer in (*(send(content) for send, content in bodies), fake.endless(HTML)):
+        fetcher.remote.responses.clear()
+        fetcher.remote.will(*[answer] * 3)
+        why, fingerprint = await fetcher.rejected()
+        assert (why.startswith("the file is not a baked data set"), fingerprint) == (True, '"one"')
 
 
-async def test_an_endless_body_is_rejected_by_its_first_bytes_or_at_the_end_of_the_file(
-    fetcher: Fetcher, one: bytes
-) -> None:
-    fetcher.remote.will(fake.endless(HTML), fake.endless(one))
-    assert await fetcher.rejected() == ("the file is not a baked data set", '"one"')
-    why, _ = await fetcher.rejected()
-    assert why.startswith(f"the file has {len(one):,} bytes by its header, but more are sent")
-    assert fetcher.to.stat().st_size <= len(one)
-
-
-@pytest.mark.parametrize("difference", [-100_000, -1, 1, 100_000])
-async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, difference: int) -> None:
-    fetcher.remote.will(fake.claiming(len(one) + difference))
-    length = len(one) + difference
-    why = f"the file has {len(one):,} bytes by its header, but {length:,} bytes are sent"
-    assert await fetcher.rejected() == (why, '"one"')
+async def test_a_body_of_another_length_than_that_of_the_file_is_rejected(fetcher: Fetcher, one: bytes) -> None:
+    for difference in (-100_000, -1, 1, 100_000, None):
+        length = len(one) + (difference or 0)
+        fetcher.remote.will(fake.endless(one) if difference is None else fake.claiming(length))
+        sent = "more are sent" if difference is None else f"{length:,} bytes are sent"
+        assert await fetcher.rejected() == (f"the file has {len(one):,} bytes by its header, but {sent}", '"one"')
+        assert fetcher.to.stat().st_size <= len(one)
 
 
 async def test_a_truncated_body_is_rejected_if_it_is_framed_and_fetched_again_if_it_is_not(
