@@ -97,16 +97,6 @@ def test_a_public_key_is_listed_with_its_origins_and_the_rate_of_each_client(fil
     assert file.read_text().count("per_client") == 2  # what only some keys have is written for them alone
 
 
-def test_a_name_can_be_reused_after_its_key_is_revoked(file: Path) -> None:
-    made(file)
-    again = usage("keys", "new", "--key-file", file, "--name", "shop")
-    assert (again.exit_code, again.stdout) == (1, "")
-    assert "there is already a valid key shop" in again.stderr
-    usage("keys", "revoke", "--key-file", file, "shop")
-    assert re.fullmatch(KEY, made(file))
-    assert [each["state"] for each in listed(file)] == ["revoked", "valid"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -225,12 +215,9 @@ def test_a_public_key_as_an_option_is_a_usage_error_because_it_has_no_origins() 
     assert key not in ended.stderr
 
 
-@pytest.mark.parametrize("content", [None, b"", b'{"format": 2, "keys": []}'])
-def test_serve_exits_with_1_and_a_message_if_the_key_file_is_missing_or_damaged(
-    file: Path, content: bytes | None
-) -> None:
-    if content is not None:
-        file.write_bytes(content)
+@pytest.mark.parametrize("content", [b"", b'{"format": 2, "keys": []}'])
+def test_serve_exits_with_1_and_a_message_if_the_key_file_is_damaged(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
     ended = run_here("serve", "--port", "0", "--key-file", file)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith(f"Error: the key file {file}: ")
