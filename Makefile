@@ -31,7 +31,7 @@ test-fast: $(VENV)/developed ## run the tests that start no process, open no soc
 	$(PYTEST) -n 2 --dist worksteal -m 'not process and not slow and not ci' $(ARGS)
 
 recordings: $(VENV)/developed ## record again what must stay the same: bytes of responses, samples and baked files, and figures of them
-	RECORD=1 $(BIN)/pytest tests/baking/test_every_python.py tests/web/test_output_number.py tests/web/test_identity.py tests/sampling/test_sample.py tests/test_docs.py
+	RECORD=1 $(BIN)/pytest tests/baking/test_every_python.py tests/web/test_output_number.py tests/sampling/test_sample.py tests/test_docs.py
 
 matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)

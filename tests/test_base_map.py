@@ -1,12 +1,10 @@
 """The base map of the explorer, made from a small map."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.test_countries import geometry, square
+from tests.test_countries import geometry, square, write_map
 from tools import base_map
 
 DETAIL = base_map.Detail(zoom=3, steps=10, pixels=0.5, smallest=1)
@@ -19,15 +17,8 @@ def file(tmp_path: Path) -> Path:
     island, ice = geometry([square(50, 50, 0.01)]), geometry([square(0, -80)])
     # An outline that has the points of both of its states.
     both = geometry([[(0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (0, 0), (0, -1)]])
-    with closing(sqlite3.connect(tmp_path / "map.gpkg")) as database, database:
-        for table, geometries in (
-            ("countries", [both, east, island, ice]),
-            ("states_provinces", [west, south, east, island, ice]),
-        ):
-            database.execute(f"CREATE TABLE {table} (geom)")
-            database.executemany(f"INSERT INTO {table} VALUES (?)", [(each,) for each in geometries])  # noqa: S608
-    database.close()
-    return tmp_path / "map.gpkg"
+    shapes = {"countries": [both, east, island, ice], "states_provinces": [west, south, east, island, ice]}
+    return write_map(tmp_path, {table: ("geom", [(each,) for each in made]) for table, made in shapes.items()})
 
 
 def test_coasts_are_rings_and_each_border_is_one_line(file: Path) -> None:

@@ -39,11 +39,7 @@ from service.web.http import content_coding, cors, header_fields as media_types,
 from service.web.http.forwarded import client_network
 from service.web.http.request import Request, RequestFields
 from service.web.http.response import Answer
-from service.web.pipeline import (
-    access_log,
-    answers,
-    auth as rate_limiting,
-)
+from service.web.pipeline import access_log, answers, auth as rate_limiting
 from service.web.pipeline.answers import Answers
 from service.web.pipeline.app import SHORT_BYTES
 from tests.baking.random_datasets import loaded, random_dataset

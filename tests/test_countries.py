@@ -2,7 +2,7 @@
 
 import sqlite3
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -39,15 +39,24 @@ def geometry(*polygons: list[Ring], envelope: int = 1) -> bytes:
     return blob
 
 
+def write_map(folder: Path, tables: Mapping[str, tuple[str, Iterable[tuple[object, ...]]]]) -> Path:
+    """Write a map of tables, each with its columns and rows."""
+    with closing(sqlite3.connect(folder / "map.gpkg")) as database, database:
+        for table, (columns, rows) in tables.items():
+            database.execute(f"CREATE TABLE {table} ({columns})")
+            for row in rows:
+                database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - our own
+    database.close()
+    return folder / "map.gpkg"
+
+
 def made(folder: Path, states: Iterable[tuple[object, ...]]) -> dict[str, Country]:
     """Return the countries of a map with some states, by code."""
-    with closing(sqlite3.connect(folder / "map.gpkg")) as database, database:
-        database.execute("CREATE TABLE states_provinces (iso_a2, name, sov_a3, gu_a3, admin, geom)")
-        database.execute("CREATE TABLE countries (iso_a2, iso_a3, name)")
-        database.execute("INSERT INTO countries VALUES ('US', 'USA', 'U. States'), ('XK', '-99', 'Kosovo')")
-        database.executemany("INSERT INTO states_provinces VALUES (?, ?, ?, ?, ?, ?)", states)
-    database.close()
-    found = list(countries.countries(*countries.read_map(folder / "map.gpkg")))
+    tables = {
+        "states_provinces": ("iso_a2, name, sov_a3, gu_a3, admin, geom", states),
+        "countries": ("iso_a2, iso_a3, name", [("US", "USA", "U. States"), ("XK", "-99", "Kosovo")]),
+    }
+    found = list(countries.countries(*countries.read_map(write_map(folder, tables))))
     return {each.names[0]: each for each in msgspec.convert(found, list[Country])}
 
 

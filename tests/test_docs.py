@@ -465,12 +465,18 @@ opening_hours = { kind = "hours", constant = '{"timezone":"UTC","hours":[],"exce
 SCHEMA: Final = parse_mapping(ATTRIBUTES.encode()).schema
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with `data` and `stores.baked`."""
+    folder = tmp_path_factory.mktemp("baked")
+    write_sample(folder / "data", stores=1500, companies=9, seed=1)
+    (folder / "data/mapping.toml").write_text(ATTRIBUTES)
+    return baked_file(folder / "data", folder / "stores.baked").parent
+
+
 @pytest.fixture
-def baked(tmp_path: Path) -> BakedContent:
-    """Return the content of `stores.baked` in the folder of the test."""
-    write_sample(tmp_path / "data", stores=1500, companies=9, seed=1)
-    (tmp_path / "data/mapping.toml").write_text(ATTRIBUTES)
-    return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
+def baked(folder: Path) -> BakedContent:
+    return map_file(folder / "stores.baked")
 
 
 def test_every_array_and_text_of_a_baked_file_is_in_the_layout(baked: BakedContent) -> None:
@@ -519,12 +525,12 @@ def test_what_a_store_takes_in_a_baked_file_is_documented_within_a_fiftieth(tmp_
 
 
 def test_numpy_alone_reads_a_baked_file_as_documented(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, baked: BakedContent
+    folder: Path, monkeypatch: pytest.MonkeyPatch, baked: BakedContent
 ) -> None:
     (snippet,) = blocks(BAKED, "python")
     assert set(re.findall(r"^(?:import|from) (\w+)", snippet, re.MULTILINE)) == {"json", "numpy"}
-    (tmp_path / "snippet.py").write_text(snippet)
-    monkeypatch.chdir(tmp_path)
+    (folder / "snippet.py").write_text(snippet)
+    monkeypatch.chdir(folder)
     read = runpy.run_path("snippet.py")
     checksums = {f"crc32:{name}": f"{crc32(array.tobytes()):08x}" for name, array in baked.arrays.items()}
     assert read["texts"] == baked.metadata | checksums
@@ -534,7 +540,7 @@ def test_numpy_alone_reads_a_baked_file_as_documented(
     for name, array in baked.arrays.items():
         assert (read["arrays"][name].dtype, read["arrays"][name].tolist()) == (array.dtype, array.tolist())
     cities = {each["city"] for each in read["in_the_first_city"]}
-    stores = orjson.loads((tmp_path / "data" / "stores.json").read_bytes())
+    stores = orjson.loads((folder / "data" / "stores.json").read_bytes())
     (city,) = cities
     assert city == min((each["city"] for each in stores), key=kinds.fold)
     assert len(read["in_the_first_city"]) == sum(each["city"] == city for each in stores)

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -87,13 +87,19 @@ OPENERS: Final = (
     "service.web.endpoints.embed",
 )
 
-Modules = Mapping[str, ast.Module]
+WAITING: Final = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
+READ: Final = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.Call, *WAITING)
+# The nodes of modules that rules are about, by the name of the module.
+Modules = Mapping[str, Sequence[ast.AST]]
 
 
-def modules(folder: Path) -> dict[str, ast.Module]:
-    """Return the modules of a package by name, parsed."""
-    files = {".".join(file.relative_to(folder.parent).with_suffix("").parts): file for file in folder.rglob("*.py")}
-    return {name.removesuffix(".__init__"): ast.parse(file.read_bytes()) for name, file in sorted(files.items())}
+def modules(folder: Path) -> dict[str, Sequence[ast.AST]]:
+    """Return the modules of a package."""
+    found: dict[str, Sequence[ast.AST]] = {}
+    for file in sorted(folder.rglob("*.py")):
+        name = ".".join(file.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = [node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, READ)]
+    return found
 
 
 @cache
@@ -104,7 +110,7 @@ def package() -> Modules:
 
 def imports(name: str, parsed: Modules) -> Iterator[str]:
     """Yield the modules that a module imports, anywhere in its code."""
-    for node in ast.walk(parsed[name]):
+    for node in parsed[name]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -170,7 +176,7 @@ def leaves(parsed: Modules) -> list[str]:
 
 def repeated(parsed: Modules) -> list[str]:
     """Return the names of public classes that occur twice."""
-    nodes = [node for module in parsed.values() for node in module.body if isinstance(node, ast.ClassDef)]
+    nodes = [node for module in parsed.values() for node in module if isinstance(node, ast.ClassDef)]
     names = Counter(node.name for node in nodes if not node.name.startswith("_"))
     return [f"{name} occurs {count} times" for name, count in names.items() if count > 1]
 
@@ -201,8 +207,7 @@ def worldly(parsed: Modules) -> list[str]:
     engine = [name for name in parsed if part(name) == "engine"]
     known = [(name, each) for name in engine for each in imports(name, parsed)]
     found = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
-    waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
-    return found + [f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)]
+    return found + [f"{name} waits" for name in engine for node in parsed[name] if isinstance(node, WAITING)]
 
 
 def called(node: ast.Call) -> str:
@@ -213,7 +218,7 @@ def opening(parsed: Modules) -> list[str]:
     return [
         f"{name}, line {node.lineno}, calls {called(node)}"
         for name in parsed
-        for node in ast.walk(parsed[name])
+        for node in parsed[name]
         if isinstance(node, ast.Call)
         and called(node) in OPENING
         and not f"{name}.".startswith(tuple(f"{each}." for each in OPENERS))

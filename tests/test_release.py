@@ -59,9 +59,7 @@ def test_a_tagged_version_is_not_released_again(checkout: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_version_without_dated_notes_with_unreleased_changes_or_of_development_is_refused(
-    checkout: Path,
-) -> None:
+def test_a_version_without_dated_notes_with_unreleased_changes_or_of_development_is_refused(checkout: Path) -> None:
     (checkout / "CHANGELOG.md").write_text(CHANGELOG.replace("## 0.2.0 - 2026-11-24", "## Unreleased"))
     git(checkout, "commit", "--all", "-m", "Unreleased")
     assert list(release.obstacles(checkout, "0.2.0")) == [

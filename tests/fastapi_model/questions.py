@@ -179,11 +179,7 @@ class PlaceQuestion(Question):
 
 
 _FILTERS: Final[dict[str, Any]] = {"flag": Flags, "instant": in_form(oracle.instant)}
-_OF_ATTRIBUTES: Final[dict[str, Any]] = {
-    "flag": Flags,
-    "number": in_form(oracle.number),
-    "date": in_form(str.strip),
-}
+_OF_ATTRIBUTES: Final[dict[str, Any]] = {"flag": Flags, "number": in_form(oracle.number), "date": in_form(str.strip)}
 _PLACE: Final[dict[str, Any]] = {"near": (Near, []), "radius": (Radius, []), "bbox": (Box, [])}
 _SEARCH: Final[dict[str, Any]] = {"q": (Search, [])}
 _PAGE: Final[dict[str, Any]] = {"limit": (Limit, [1000]), "page_num": (PageNum, [1])}

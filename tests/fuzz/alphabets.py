@@ -68,9 +68,7 @@ FIELDS: Final = Alphabet(
     MAX_CHARACTERS,
 )
 TRACES: Final = Alphabet(
-    (*characters(b"-0a_% "), b"sd_", b"%25"),
-    (b"", b"00-", b"01-%b-%b-00-" % (b"a" * 32, b"b" * 16)),
-    (b"", b"!"),
+    (*characters(b"-0a_% "), b"sd_", b"%25"), (b"", b"00-", b"01-%b-%b-00-" % (b"a" * 32, b"b" * 16)), (b"", b"!")
 )
 CONDITIONS: Final = Alphabet(
     (*characters(b'",* 1:-\n'), b"W/", b'W/"a",', b"Fri", b"GMT"),

@@ -103,11 +103,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def serving_stores(
-    folder: Path,
-    stores: Records,
-    *options: str | Path,
-    mapping: str = "",
-    companies: Records = ACME,
+    folder: Path, stores: Records, *options: str | Path, mapping: str = "", companies: Records = ACME
 ) -> AbstractContextManager[Running]:
     """Serve stores from a folder inside the block."""
     data = write_directory(folder / "data", stores, companies)

@@ -128,10 +128,7 @@ def test_a_replica_whose_ready_takes_longer_than_the_pause_between_checks_is_not
             self.end_headers()
             probes.put(self.path)
 
-    with (
-        handling(Slow) as address,
-        balancing([int(address.rpartition(":")[2])], tmp_path / "haproxy") as balancer,
-    ):
+    with handling(Slow) as address, balancing([int(address.rpartition(":")[2])], tmp_path / "haproxy") as balancer:
         assert {probes.get(timeout=SECONDS) for _ in range(4)} == {"/ready"}
         assert balancer.all_up()
 

@@ -84,18 +84,8 @@ async def test_an_absolute_target_is_routed_by_its_path(client: Client) -> None:
 
 
 async def test_a_key_that_is_missing_empty_repeated_or_unknown_is_401(client: Client) -> None:
-    for keys in (
-        [],
-        [""],
-        ["wrong"],
-        [KEY, KEY],
-        [KEY, "wrong"],
-        [KEY.upper()],
-        [f"{KEY}x"],
-        [KEY[:-1]],
-        ["clé"],
-        ["\udcff"],
-    ):
+    others = ("", "wrong", KEY.upper(), f"{KEY}x", KEY[:-1], "clé", "\udcff")
+    for keys in ([], [KEY, KEY], [KEY, "wrong"], *([key] for key in others)):
         answer = await ask(client, "/stores", *(f"X-API-Key: {key}" for key in keys), key="")
         assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "APIKey"), keys
         assert answer.headers.getall("Link") == [HELP]
@@ -103,17 +93,11 @@ async def test_a_key_that_is_missing_empty_repeated_or_unknown_is_401(client: Cl
     assert (await ask(client, "/stores", f"X-API-KEY: {KEY}", key="")).status == 200
 
 
-def test_each_key_has_its_own_principal() -> None:
+def test_each_key_has_its_own_principal_without_keys_there_is_none_and_without_authentication_one() -> None:
     authenticate = authentication(["one", "two"])
     assert (authenticate(with_keys("one")), authenticate(with_keys("two"))) == (Principal("key 1"), Principal("key 2"))
-
-
-def test_without_keys_every_request_is_rejected() -> None:
     with pytest.raises(Unauthorized):
         authentication([])(with_keys("anything"))
-
-
-def test_without_authentication_every_request_is_accepted() -> None:
     assert no_authentication(with_keys()) == Principal("anonymous")
 
 
@@ -148,12 +132,8 @@ def test_problem_details_are_selected_by_name(accept: str) -> None:
             f"{PROBLEM};q=0",
             f"{PROBLEM};q=0.000, application/json",
         ),
-        *(
-            f"{PROBLEM};x=y;q=0",
-            f"{PROBLEM} ;\tQ=0.0",
-            f'text/plain;x="a, {PROBLEM}"',
-            f'text/plain;x="a\\", {PROBLEM}"',
-        ),
+        *(f"{PROBLEM};x=y;q=0", f"{PROBLEM} ;\tQ=0.0"),
+        *(f'text/plain;x="a, {PROBLEM}"', f'text/plain;x="a\\", {PROBLEM}"'),
     ],
 )
 def test_problem_details_are_not_sent_unless_named_with_a_weight(accept: str) -> None:

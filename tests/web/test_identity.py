@@ -8,8 +8,7 @@ from service.model.coordinates import Box, Coordinates
 from service.model.query import Filter, Query
 from service.model.words import Term
 from service.web.http.content_coding import CODINGS, IDENTITY
-from service.web.pipeline.plan import OUTPUT, Identity, entity_tag
-from tests.recording import check_recorded
+from service.web.pipeline.plan import Identity, entity_tag
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)
 PAGE = Identity("/stores", QUERY, "0123456789abcdef")
@@ -45,18 +44,6 @@ def test_each_coding_and_each_release_of_its_encoder_has_its_own_tag() -> None:
     releases = [msgspec.structs.replace(coding, release="0") for coding in CODINGS]
     tags = [entity_tag(PAGE, coding) for coding in (IDENTITY, *CODINGS, *releases)]
     assert all(one != other for one, other in combinations(tags, 2))
-
-
-def test_a_new_parameter_changes_no_tag_of_a_request_without_it() -> None:
-    """Tags change with `OUTPUT` alone."""
-    asked: list[tuple[str, Query | str]] = [
-        ("/stores", QUERY),
-        ("/companies", Query()),
-        ("/companies/{company_id}", "acme"),
-    ]
-    identities = [Identity(operation, parameters, "0123456789abcdef") for operation, parameters in asked]
-    tags = [f"{each.operation} {entity_tag(each, IDENTITY)}" for each in identities]
-    check_recorded("tags", [f"OUTPUT {OUTPUT}", *tags])
 
 
 def test_equal_identities_are_one_key_and_have_one_tag() -> None:

@@ -114,13 +114,8 @@ VERDICTS: Sequence[tuple[str, Sequence[str], Sequence[str], int, str, str | None
     *(
         (f"/stores?{query}", (), READS, 200, "", SHOP)
         for query in (
-            *(
-                f"limit=2&{LOCATION}",
-                f"{LOCATION}&limit=2",
-                f"%6bey={PUBLIC}&limit=2",
-                f"limit=2&k%65%79={PUBLIC}&key=",
-            ),
-            f"limit=2&key=sd%5Fpub%5f{PUBLIC[7:]}",
+            *(f"limit=2&{LOCATION}", f"{LOCATION}&limit=2", f"%6bey={PUBLIC}&limit=2"),
+            *(f"limit=2&k%65%79={PUBLIC}&key=", f"limit=2&key=sd%5Fpub%5f{PUBLIC[7:]}"),
         )
     ),
     *((f"/stores?limit=2&key={key}", (), READS, 401, "The", "*") for key in (REVOKED, EXPIRED, LOST, "", "sd_pub_x")),

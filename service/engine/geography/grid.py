@@ -158,7 +158,8 @@ _REACH: Final = math.radians(BAND_HEIGHT / 2 + _MARGIN)
 def surely_inside(cells: GridCells, circle: Circle, box: Box) -> Spans:
     """Return for each band of the box around a circle the positions of points in it, but for those next to its edge.
 
-    They are as near to the middle of their band as `_REACH`, which is nearer to the centre than the radius by that.
+    They are as near to the middle of their band as `_REACH`, which is nearer to the centre than the radius by that. The
+    margin in it is more than the westernmost column adds, which is a five-hundredth as wide as a band is high.
     """
     (latitude, longitude), south, north = circle.centre, _band(box.south), _band(box.north)
     bands, centre = np.arange(south, north + 1), math.radians(latitude)
@@ -167,7 +168,7 @@ def surely_inside(cells: GridCells, circle: Circle, box: Box) -> Spans:
     widths = np.degrees(np.arccos(np.clip(excess / (math.cos(centre) * np.cos(middle)), -1, 1)))
     west, east = np.maximum(longitude - widths, -MAX_LONGITUDE), np.minimum(longitude + widths, MAX_LONGITUDE)
     firsts = bands.astype(np.uint32) << np.uint32(_COLUMN_BITS)
-    starts, stops = cells.searchsorted((firsts + _columns(west) + np.uint32(1), firsts + _columns(east)))
+    starts, stops = cells.searchsorted((firsts + _columns(west), firsts + _columns(east)))
     return Spans(starts, np.maximum(starts, stops))
 
 
