@@ -624,7 +624,7 @@ FIGURES: Final = {
         more than {reading.columns.flags.MAX_TEXTS} different texts
         up to {reading.mapping.toml.MAX_SIZE!M} MiB
         more than {reading.mapping.toml._MAX_DOTS:,} dots
-        values have up to {reading.mapping.entries._MAX_TEXT} characters
+        values have up to {reading.mapping.declaration.MAX_TEXT} characters
         have at most {model.attributes.MOST} each
         at most {reading.mapping.declaration.MOST_BYTES:,}
         A separator has up to {reading.mapping.entries._MAX_SEPARATOR} characters

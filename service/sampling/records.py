@@ -154,12 +154,12 @@ class _FirmGenerator:
     def _markets(self, home: City, *, stores: int, large: bool) -> tuple[Cities, ...]:
         # Countries are drawn by weight and the home market counts three times, so each country keeps its share.
         draw = self._draw
-        domestic, abroad = self._gazetteer.countries[home.country], self._gazetteer.everywhere
+        domestic, abroad = self._gazetteer.groups[home.country,], self._gazetteer.everywhere
         if large:
             return (domestic, domestic, domestic, *(abroad.pick(draw) for _ in range(3 + int(draw() * 10))))
         if draw() < _SMALL_AND_ABROAD:
             return (domestic, domestic, domestic, abroad.pick(draw))
-        return (self._gazetteer.provinces[home.country, home.province] if stores <= _LOCAL_STORES else domestic,)
+        return (self._gazetteer.groups[home.country, home.province] if stores <= _LOCAL_STORES else domestic,)
 
 
 class Streets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,8 +5,8 @@ import random
 import re
 import unicodedata
 from bisect import bisect
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache
 from importlib.resources import files
@@ -24,11 +24,6 @@ _FOLDER: Final = files(__package__) / "data"
 def read_toml(name: str, shape: type[Item]) -> Item:
     """Return a TOML file of `data/`, converted to a type."""
     return msgspec.toml.decode((_FOLDER / name).read_bytes(), type=shape)
-
-
-def read_rows(name: str) -> list[list[str]]:
-    """Return the rows of a CSV file of `data/`, without its header."""
-    return list(csv.reader((_FOLDER / name).read_text("utf-8").splitlines()))[1:]
 
 
 # Returns the next number of the stream, in [0, 1).
@@ -145,39 +140,25 @@ Cities = Weighted[City]
 
 
 class Gazetteer(msgspec.Struct, frozen=True):
-    """All cities: grouped by country, by country code, and by country and province."""
+    """All cities: grouped by country; by the code of a country, and by that and a province."""
 
     everywhere: Weighted[Cities]
-    countries: dict[str, Cities]
-    provinces: dict[tuple[str, str], Cities]
+    groups: dict[tuple[str, ...], Cities]
 
 
 def read_gazetteer() -> Gazetteer:
     """Return the cities that ship with the package."""
-    countries: dict[str, list[City]] = defaultdict(list)
-    provinces: dict[tuple[str, str], list[City]] = defaultdict(list)
-    for city in _cities():
-        countries[city.country].append(city)
-        provinces[city.country, city.province].append(city)
-    by_country = {country: _weighted(group) for country, group in countries.items()}
-    return Gazetteer(
-        Weighted.of((group, COUNTRIES[country].weight) for country, group in by_country.items()),
-        by_country,
-        {province: _weighted(group) for province, group in provinces.items()},
-    )
-
-
-def _weighted(cities: Iterable[City]) -> Cities:
-    return Weighted.of((city, city.weight) for city in cities)
-
-
-def _cities() -> Iterator[City]:
-    counts: dict[str, int] = defaultdict(int)
-    for name in _FILES:
-        for country, province, city, latitude, longitude, population in read_rows(name):
-            patterns = COUNTRIES[country].city_postal_patterns(province=province, city=city, index=counts[country])
-            counts[country] += 1
-            yield City(country, province, city, float(latitude), float(longitude), int(population), patterns)
+    groups, counts = defaultdict[tuple[str, ...], list[City]](list), Counter[str]()
+    lines = (line for name in _FILES for line in (_FOLDER / name).read_text("utf-8").splitlines()[1:])
+    for country, province, name, latitude, longitude, population in csv.reader(lines):
+        patterns = COUNTRIES[country].city_postal_patterns(province=province, city=name, index=counts[country])
+        counts[country] += 1
+        city = City(country, province, name, float(latitude), float(longitude), int(population), patterns)
+        groups[country,].append(city)
+        groups[country, province].append(city)
+    cities = {key: Weighted.of((city, city.weight) for city in group) for key, group in groups.items()}
+    countries = ((group, COUNTRIES[country].weight) for (country, *province), group in cities.items() if not province)
+    return Gazetteer(Weighted.of(countries), cities)
 
 
 # Letters without a decomposition into a Latin letter and a mark.

@@ -160,7 +160,7 @@ def test_postal_codes_begin_as_those_of_their_province_and_telephone_numbers_hav
 def test_a_store_is_within_a_twentieth_of_a_degree_of_its_city(large: Sample) -> None:
     cities = {
         (city.country, city.province, city.name): city
-        for members in read_gazetteer().countries.values()
+        for members in read_gazetteer().groups.values()
         for city in members.items
     }
     decimals = set()

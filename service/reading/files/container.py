@@ -84,7 +84,11 @@ class ZipArchive(Container):
             raise _damaged(error) from None
         self._stored, self._expanded, self._spools = len(stored), 0, spools or Spools()
         infos = self._archive.infolist()
-        _check_names([info.orig_filename for info in infos])
+        names = [info.orig_filename for info in infos]
+        for name in filter(_OUTSIDE.match, names):  # which would lead out of a folder
+            raise FileError(f"the archive has an entry with an unsafe path: {_quoted(name)}")
+        for name in repeated(names):
+            raise FileError(f"the archive has several entries with the name {_quoted(name)}")
         shown = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
         folder = _folder(sorted(info.filename for info in shown))
         self._infos = {
@@ -118,14 +122,6 @@ class ZipArchive(Container):
     def is_file(self, name: str) -> bool:
         """Return whether the archive has a file of this name."""
         return name in self.names
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Raise FileError for a name that would lead out of a folder, and for one that is repeated."""
-    for name in filter(_OUTSIDE.match, names):
-        raise FileError(f"the archive has an entry with an unsafe path: {_quoted(name)}")
-    for name in repeated(names):
-        raise FileError(f"the archive has several entries with the name {_quoted(name)}")
 
 
 def _folder(names: Sequence[str]) -> str:

@@ -222,21 +222,16 @@ def _read(
     files = []
     for name in names:
         try:
-            files.append(_read_file(name, container, manifest, found.spools))
+            listing, stored = manifest.listing(name.name) if manifest else None, container.read(name.name)
+            if listing is not None:
+                listing.check_bytes(stored)
+            reader = _READERS.get(name.format.name)
+            opened = reader(partial(decompress, stored, name.compression, found.spools)) if reader else None
+            files.append(StoredFile(name.name, name.format, name.compression, stored, listing, opened))
         except FileError as error:
             found.errors.append(error.diagnostic(name.name))
     if len(files) == len(names):
         found.files[resource.name] = files
-
-
-def _read_file(name: DataFileName, container: Container, manifest: Manifest | None, spools: Spools) -> StoredFile:
-    listing = manifest.listing(name.name) if manifest else None
-    stored = container.read(name.name)
-    if listing is not None:
-        listing.check_bytes(stored)
-    reader = _READERS.get(name.format.name)
-    opened = reader(partial(decompress, stored, name.compression, spools)) if reader else None
-    return StoredFile(name.name, name.format, name.compression, stored, listing, opened)
 
 
 def _check_other_files(container: Container, manifest: Manifest, held: AbstractSet[str]) -> Iterator[Diagnostic]:

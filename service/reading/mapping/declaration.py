@@ -11,7 +11,9 @@ from service.model.attributes import SEPARATOR, Attribute, AttributeKind, Declar
 from service.model.records import STORES, Resource
 from service.reading.formats.table_file import NO_OPTIONS, TableOptions
 
-Constant: TypeAlias = str | bool
+MAX_TEXT: Final = 200  # characters of a text that may be in each record
+_Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
+Constant: TypeAlias = _Text | bool
 KINDS: Final[tuple[AttributeKind, ...]] = get_args(AttributeKind)
 SHOWN: Final[tuple[Show, ...]] = get_args(Show)
 MOST_LINES: Final = 10**9
@@ -56,18 +58,18 @@ class CompaniesTable(StoresTable, frozen=True, rename={"source": "from"}):
 class JoinedColumns(msgspec.Struct, frozen=True, rename={"columns": "join"}):
     """Columns whose values are joined, as the keys of a join declare; most are a single one."""
 
-    columns: tuple[str, ...]
-    separator: str = " "
+    columns: Annotated[tuple[str, ...], Meta(min_length=1)]
+    separator: _Text = " "
 
 
 class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "from"}):
     """The keys of an entry of `fields`."""
 
     column: str | None = None
-    join: tuple[str, ...] | None = None
-    separator: str | None = None
-    first: list[Any] | None = None  # columns, and tables of joins
-    split: str | None = None
+    join: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+    separator: _Text | None = None
+    first: Annotated[list[Any], Meta(min_length=1)] | None = None  # columns, and tables of joins
+    split: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)] | None = None
     part: Annotated[int, Meta(ge=1, le=2)] | None = None
     pad: Annotated[int, Meta(ge=2, le=20)] | None = None
     constant: Constant | None = None
@@ -75,7 +77,7 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     values: dict[str, Constant] = {}
     other: Constant | None = None
     date: str | tuple[str, ...] | None = None
-    closing_date: str | None = None
+    closing_date: Annotated[str, Meta(min_length=1)] | None = None
     point: str | None = None
     optional: bool = False
 

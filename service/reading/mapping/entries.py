@@ -30,7 +30,6 @@ from service.texts import did_you_mean, repeated, truncate
 
 SOURCES: Final = ("from", "join", "first", "constant")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
-_MAX_TEXT: Final = 200  # characters of a text that may be in each record
 _NOT_WITH_A_CONSTANT: Final = ("split", "part", "pad", "default", "values", "other")
 _TEXTS: Final = (IDENTIFIER, POSTAL, WORDS)
 _OWN_KEYS: Final = frozenset(keys_of(AttributeTable)) - frozenset(keys_of(FieldTable))
@@ -101,7 +100,6 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
     for key, value in {**constants, "other": table.other, **values}.items():
         expects = "empty: give it true or false" if is_flag and value == "" else f"expected {what}"
         refuse(f"{key_path}.{key}", {f": {expects}": value is not None and not isinstance(value, expected)})
-    _check_lengths({**constants, "other": table.other, **values, "split": table.split}, key_path)
     how = f'name a column, as in {field.name} = "Number"'
     is_identifier = field.name == STORES.identifier and table.constant is not None
     refuse(key_path, {f".constant: every store would get the same id: {how}": is_identifier})
@@ -112,12 +110,9 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
     reasons = {
         ".closing_date: only is_open of stores has a closing date": closes and (not is_flag or field.attribute),
         ".pad: not used, because the field is not a text": table.pad is not None and not is_text,
-        ".closing_date: expected the name of a column": table.closing_date == "",
         _NO_DATE: table.date is not None and field.kind not in (INSTANT, DATE) and not closes,
         _NO_POINT: table.point is not None and field.name not in COORDINATES,
         f".point: expected one of {', '.join(POINTS)}": table.point not in (None, *POINTS),
-        ".split: expected the text between the two parts": table.split == "",
-        ".first: expected at least one column": table.first == [],
     }
     refuse(key_path, reasons)
 
@@ -135,16 +130,8 @@ def _source(each: object, key_path: str) -> JoinedColumns:
     if isinstance(each, str):
         return JoinedColumns((each,))
     joined = read_table(each, JoinedColumns, key_path)
-    refuse(key_path, {".join: expected at least one column": not joined.columns})
     check_distinct(joined.columns, f"{key_path}.join")
-    _check_lengths({"separator": joined.separator}, key_path)
     return joined
-
-
-def _check_lengths(texts: Mapping[str, object], key_path: str) -> None:
-    for key, text in texts.items():
-        is_long = isinstance(text, str) and len(text) > _MAX_TEXT
-        refuse(f"{key_path}.{key}", {f": longer than {_MAX_TEXT} characters": is_long})
 
 
 def _folded(values: Mapping[str, Constant], key_path: str) -> dict[str, Constant]:
