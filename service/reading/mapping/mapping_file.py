@@ -214,12 +214,9 @@ def _parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
     refuse(key_path, reasons)
     for key, names in {"columns": table.columns, "sheets": table.sheets}.items():
         check_distinct(names or (), f"{key_path}.{key}")
-    return TableOptions(
-        repair=_parse_repairs(table.repair, f"{key_path}.repair"),
-        delimiter=table.delimiter,
-        quote=table.quote,
-        skip_lines=table.skip_lines,
-        columns=tuple(table.columns or ()),
-        sheets=tuple(table.sheets or ()) if table.sheet is None else (table.sheet,),
-        trim=table.trim,
-    )
+    options = {key: getattr(table, key) for key in TableOptions.__struct_fields__} | {
+        "repair": _parse_repairs(table.repair, f"{key_path}.repair"),
+        "columns": tuple(table.columns or ()),
+        "sheets": tuple(table.sheets or ()) if table.sheet is None else (table.sheet,),
+    }
+    return TableOptions(**options)
