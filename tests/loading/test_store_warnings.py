@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load, notes
-from service.sampling.reference_data import read_gazetteer
+from service.sampling.reference_data import COUNTRIES, read_gazetteer
 from service.sampling.sample_dataset import write_sample
 from tests.loading.data_files import (
     DERIVED,
@@ -162,7 +162,7 @@ def test_parts_of_countries_overseas_and_disputed_areas_have_no_warning(tmp_path
 def test_all_cities_of_the_sample_data_are_in_their_countries(tmp_path: Path) -> None:
     places = [
         {"country": country, "latitude": f"{city.latitude}", "longitude": f"{city.longitude}"}
-        for country, cities in read_gazetteer().countries.items()
+        for (country, *_), cities in read_gazetteer().groups.items()
         for city in cities.items
     ]
     assert shown(tmp_path, *places) == []
@@ -172,7 +172,7 @@ def test_the_bundled_dataset_and_a_sample_of_all_countries_have_no_warning(tmp_p
     assert load(ROOT / "datasets").report.warnings == []
     write_sample(tmp_path, stores=2_000, companies=50, seed=3)
     loaded = load(tmp_path)
-    assert len(dataset(loaded).stores.columns["country"].starts) - 1 == len(read_gazetteer().countries)
+    assert len(dataset(loaded).stores.columns["country"].starts) - 1 == len(COUNTRIES)
     assert loaded.report.warnings == []
 
 
