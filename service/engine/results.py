@@ -52,15 +52,14 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
     # Facets first: their matching rows are cached, and put into any order.
     facets = _facets(table, query) if query.facets else UNSET
-    descending = query.sort_order == SORT_ORDERS[1]
-    order = ordered(table, query, None if descending else query.page_num * query.limit)
-    first, total = (query.page_num - 1) * query.limit, order.total
+    descending, stop = query.sort_order != SORT_ORDERS[0], query.page_num * query.limit
+    order = ordered(table, query, None if descending else stop)
+    first, total = stop - query.limit, order.total
     if first >= total:  # page numbers are unbounded and may not fit into an array
         return Page(total, [], facets)
-    span = range(first, min(first + query.limit, total))
-    rows = order.descending(first, span.stop) if descending else order.slice(first, span.stop)
-    metres = _distances(table, query, order, span, rows) if query.near else None
-    return Page(total, write(table, query, rows, metres), facets, len(span))
+    rows = (order.descending if descending else order.slice)(first, min(stop, total))
+    metres = _distances(table, query, order, first, rows) if query.near else None
+    return Page(total, write(table, query, rows, metres), facets, len(rows))
 
 
 def feature_page(table: Table, query: Query) -> Page:
@@ -73,12 +72,12 @@ def _facets(table: Table, query: Query) -> Mapping[str, msgspec.Raw]:
     return {name: matches.facet(name) for name in query.facets or ()}
 
 
-def _distances(table: Table, query: Query, order: Selection, span: range, rows: Rows) -> Distances | None:
-    """Return the distances of rows if the query wants them: from their order if it knows them."""
+def _distances(table: Table, query: Query, order: Selection, first: int, rows: Rows) -> Distances | None:
+    """Return the distances of rows, from a position on, if the query wants them: from their order if it knows them."""
     if query.fields and not shows_distances(query):
         return None
-    known = order.metres[span.start : span.stop] if isinstance(order, RowList) and not query.descending else ()
-    return known if len(known) == len(span) else distances(table, query, rows)
+    known = order.metres[first : first + len(rows)] if isinstance(order, RowList) and not query.descending else ()
+    return known if len(known) == len(rows) else distances(table, query, rows)
 
 
 Pieces = Iterator[bytes | memoryview]

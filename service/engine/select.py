@@ -13,6 +13,7 @@ from service.engine.columns.selection import (
     ManyRows,
     RowBitmap,
     RowList,
+    RowsByNumber,
     ScannedRows,
     Selection,
     UnsortedRows,
@@ -159,11 +160,7 @@ def _match(table: Table, criteria: Criteria) -> RowList | RowBitmap:
 
 def _listed(table: Table, rows: Rows) -> RowList:
     """Return rows, ascending, in the default order, which they are numbered in."""
-    valued = table.all_rows[table.order_by].non_null_count
-    if not len(rows) or rows[-1] < valued:
-        return RowList(rows, len(rows))
-    # A Python integer would convert all rows to its type.
-    return RowList(rows, int(rows.searchsorted(np.int32(valued))))
+    return RowsByNumber(rows, table.all_rows[table.order_by].non_null_count)
 
 
 def _in_order(table: Table, matches: RowList | RowBitmap, sort_by: str) -> Selection:

@@ -1,7 +1,7 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Final
 
@@ -82,6 +82,7 @@ class Table:
     locations  where the rows are; None if they have no coordinates
     hours      when the values of the column of opening hours are open, if there is one
 
+    json        returns rows as chunks of JSON that concatenate to a list body
     all_rows    sort field -> all rows, in that order
     least_many  the fewest rows whose bitmap is cheaper than their list
 
@@ -103,7 +104,7 @@ class Table:
         lists: Mapping[str, ListTexts] = MappingProxyType({}),
         hours: OpenTimes | None = None,
     ) -> None:
-        self.rows = rows
+        self.rows, self.json = rows, partial(rows.chunks, without=len(ROW_END))
         self.columns, self.lists = columns, lists
         self.text, self.locations, self.hours = text, locations, hours
         self.order_by, self.key = order_by, key
@@ -131,10 +132,6 @@ class Table:
         """Return a row as JSON."""
         return self.rows.view(number, without=len(ROW_END))
 
-    def json(self, rows: Rows) -> list[memoryview]:
-        """Return rows as chunks of JSON that concatenate to a list body."""
-        return self.rows.chunks(rows, without=len(ROW_END))
-
     def json_with_distances(
         self, rows: Rows, distances: Sequence[float | None], separator: bytes = b","
     ) -> list[bytes]:
@@ -155,8 +152,8 @@ class Table:
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier as JSON, or None."""
-        column, keys = self.columns[self.key], self.columns[self.key].values
-        code = None if keys is None else keys.find(key)
+        column = self.columns[self.key]
+        code = None if column.values is None else column.values.find(key)
         return None if code is None else self.rows.view(column.order[column.starts[code]], without=len(ROW_END))
 
     @cached_property

@@ -129,12 +129,17 @@ class StringArray(SortedStrings):
     def find(self, text: str) -> int | None:
         """Return the index of a text, or None; no string has a lone surrogate."""
         string, (step, sample) = text.encode("utf-8", "surrogatepass"), self.sparse_index
-        after = bisect_left(sample, string)
-        index, stop = after * step, min(after * step, len(self._offsets) - 1)
+        after, data, offsets = bisect_left(sample, string), self.data, self._offsets
         if after < len(sample) and sample[after] == string:
-            return index
-        index = self._insertion_index(string, max(index - step + 1, 0), stop)
-        return index if index < stop and self[index] == string else None
+            return after * step
+        first, stop = max((after - 1) * step + 1, 0), min(after * step, len(offsets) - 1)
+        while first < stop:
+            middle = (first + stop) >> 1
+            found = bytes(data[offsets[middle] : offsets[middle + 1]])
+            if found == string:
+                return middle
+            first, stop = (middle + 1, stop) if found < string else (first, middle)
+        return None
 
     def _insertion_index(self, string: bytes, first: int, stop: int) -> int:
         """As that of the base class, without a call for each string."""

@@ -152,6 +152,22 @@ class RowList(Selection):
         return self.rows[start:stop]
 
 
+class RowsByNumber(RowList):
+    """A list in the default order: those that are among the first `valued_count` of all rows have a value."""
+
+    __slots__ = ("_valued_count",)
+
+    def __init__(self, rows: Rows, valued_count: int) -> None:
+        self.rows, self.metres, self.total, self._valued_count = rows, (), len(rows), valued_count
+        self.nbytes = _OVERHEAD + rows.nbytes
+
+    def descending(self, start: int, stop: int) -> Rows:
+        """Return the same of descending order."""
+        # A Python integer would convert all rows to its type.
+        self.non_null_count = int(self.rows.searchsorted(np.int32(self._valued_count)))
+        return super().descending(start, stop)
+
+
 class UnsortedRows(Selection):
     """Many rows of the default order in any other: those of a page are found without sorting all.
 
