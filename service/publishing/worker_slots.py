@@ -2,12 +2,9 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import sleep
 from typing import Final
-
-import msgspec
 
 from service.files import is_locked, try_lock
 
@@ -21,27 +18,26 @@ _ATTEMPTS: Final = 20
 _RETRY_SECONDS: Final = 0.01
 
 
-class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class WorkerSlot:
     """The state and counters of one worker, as int64 numbers.
 
-    everyone  returns the numbers of all workers, including this one and those that have ended
-    living    returns the state of the living workers by their number, perhaps with their counters
-    alone     whether the process is the only one of its run
+    counts  the counters
+    alone   whether the process is the only one of its run
     """
 
-    numbers: memoryview
-    everyone: Callable[[], Iterable[memoryview]]
-    living: Callable[[], Mapping[int, memoryview]]
-    alone: bool
+    def __init__(self, numbers: memoryview, run: "WorkerSlots | None" = None) -> None:
+        """Take the numbers of a worker that ended, or zeros, in the slots of a run unless it is alone."""
+        numbers[_GENERATION] = numbers[_CONNECTIONS] = numbers[_IN_FLIGHT] = 0
+        numbers[_PID] = os.getpid()
+        self.numbers, self.counts, self._run, self.alone = numbers, numbers[_FIRST_COUNT:], run, run is None
 
-    @property
-    def counts(self) -> memoryview:
-        """The counters of this worker."""
-        return self.numbers[_FIRST_COUNT:]
+    def living(self) -> dict[int, memoryview]:
+        """Return the state of the living workers by their number, perhaps with their counters."""
+        return self._run.living() if self._run else {0: self.numbers}
 
     def all_counts(self) -> list[memoryview]:
-        """Return the counters of all workers, including those that have ended."""
-        return [numbers[_FIRST_COUNT:] for numbers in self.everyone()]
+        """Return the counters of all workers, including this one and those that have ended."""
+        return self._run.counts() if self._run else [self.counts]
 
     def set_generation(self, generation: int) -> None:
         """Record which generation this worker serves; 0 is none."""
@@ -71,9 +67,7 @@ class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 def single_slot() -> WorkerSlot:
     """Return the slot of a process that is the only one of its run."""
-    numbers = memoryview(bytearray(SLOT_BYTES)).cast("q")
-    numbers[_PID] = os.getpid()
-    return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: {0: numbers}, alone=True)
+    return WorkerSlot(memoryview(bytearray(SLOT_BYTES)).cast("q"))
 
 
 class WorkerSlots:
@@ -100,29 +94,24 @@ class WorkerSlots:
             for path in paths:
                 descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
                 if try_lock(descriptor):
-                    return self._slot(descriptor)
+                    return WorkerSlot(memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q"), self)
                 os.close(descriptor)
             sleep(_RETRY_SECONDS)
         self.add(len(paths) + 1)
         return self.claim()
 
-    def _slot(self, descriptor: int) -> WorkerSlot:
-        numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
-        slot = WorkerSlot(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
-        numbers[_GENERATION] = numbers[_CONNECTIONS] = numbers[_IN_FLIGHT] = 0
-        numbers[_PID] = os.getpid()
-        return slot
-
     def generations(self) -> list[int]:
         """Return the generations that the living workers serve; 0 is none."""
-        return [numbers[_GENERATION] for numbers in self._living().values()]
+        return [numbers[_GENERATION] for numbers in self.living().values()]
 
-    def _living(self) -> dict[int, memoryview]:
+    def living(self) -> dict[int, memoryview]:
+        """Return the state of the living workers by their number."""
         claimed = {int(path.name[len("slot-") :]): path for path in self._paths() if is_locked(path, shared=True)}
         return {number: _read(path, _FIRST_COUNT * _ITEM_BYTES) for number, path in claimed.items()}
 
-    def _everyone(self) -> list[memoryview]:
-        return [_read(path, SLOT_BYTES) for path in self._paths()]
+    def counts(self) -> list[memoryview]:
+        """Return the counters of all workers."""
+        return [_read(path, SLOT_BYTES)[_FIRST_COUNT:] for path in self._paths()]
 
     def _paths(self) -> list[Path]:
         return [path for path in sorted(self._folder.glob("slot-*")) if path.stat().st_size == SLOT_BYTES]
