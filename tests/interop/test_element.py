@@ -13,7 +13,7 @@ from tests.directory import store
 from tests.http_server import Quiet, handling
 from tests.interop.conftest import Served, serving_stores
 from tests.interop.explored import DESKTOP, PHONE, Visit, serious_violations
-from tests.program import Running, run
+from tests.program import Running, eventually, run
 
 EVIL: Final = "<img src=x onerror=alert(1)>"
 HOURS: Final = "Mo-Su 00:00-23:59"
@@ -234,7 +234,7 @@ def test_events_tell_the_page_and_its_data_describe_the_stores_listed(show: Open
     visit.page.keyboard.press("Escape")
     visit.page.get_by_role("button", name="Show more").click()
     expect(visit.page.locator("li")).to_have_count(4)
-    assert len(orjson.loads(data.text_content() or "")["@graph"]) == 4
+    eventually(lambda: len(orjson.loads(data.text_content() or "")["@graph"]) == 4)
 
 
 def test_two_in_a_page_do_not_know_of_each_other(show: Open) -> None:

@@ -5,7 +5,7 @@ import { element, locate, say } from "./dom.js";
 import { texts } from "./en.js";
 import { languageOf, pointOf, preferred } from "./language.js";
 import { Search } from "./search.js";
-import { SHEET, cardOf, frameOf, itemOf, nameOf } from "./view.js";
+import { SHEET, UNKNOWN, failureText, frameOf, itemOf, showCard, showItems, showQuery } from "./view.js";
 
 /** Attributes of the element, and the parameters that they set. */
 export const PARAMETERS = { country: "country", company: "company_id", query: "q", near: "near", radius: "radius" };
@@ -19,28 +19,21 @@ const WIDE = 600;
 /**
  * @typedef {Record<string, any>} Store
  * @typedef {import("./language.js").Language} Language
- * @typedef {{name: string, kind: import("./attributes.js").Kind, label: string, show: string}} Attribute
- * @typedef {{attributes: Attribute[], tiles: string, attribution: string, images: string[]}} Service what a service
- *   tells of its stores and its map
  */
-
-/** What a service that tells nothing of itself has: the requests for stores say why. @type {Service} */
-const UNKNOWN = { attributes: [], tiles: "", attribution: "", images: [] };
 
 /** What an element shows until one of its attributes changes. */
 class Locator {
   /** @param {StoreLocator} host @param {Language} language */
   constructor(host, language) {
-    const src = host.text("src");
     const api = new Api(() => "");
-    if (src) api.base = new URL(src.replace(/\/?$/, "/"), document.baseURI);
+    if (host.text("src")) api.base = new URL(host.text("src").replace(/\/?$/, "/"), document.baseURI);
     if (host.text("key")) api.parameters.key = host.text("key");
     api.credentials = "omit";
     api.mostStores = MOST_LIMIT;
     this.host = host;
     this.api = api;
     this.language = language;
-    /** @type {Promise<Service>} */
+    /** @type {Promise<import("./view.js").Service>} */
     this.service = api.get("embed/service.json").then(({ body }) => body, () => UNKNOWN);
     this.abort = new AbortController();
     this.query = new URLSearchParams();
@@ -48,12 +41,15 @@ class Locator {
     /** What the point that stores are near is called. */
     this.place = host.text("near");
     this.limit = Math.min(Math.max(Math.trunc(Number(host.text("limit"))) || LIMIT, 1), MOST_LIMIT);
-    this.page = 1;
+    /** The last that is listed; 0 before the first answer. */
+    this.page = 0;
     /** @type {Store[]} */
     this.stores = [];
     this.total = 0;
     /** The store whose card is open. */
     this.id = "";
+    /** @type {import("./view.js").Shown} */
+    this.shown = { language, service: UNKNOWN, hours: "", openingParts: null, host };
     this.data = element("script", { type: "application/ld+json" });
     /** @type {Promise<import("./map.js").StoreMap> | null} */
     this.map = null;
@@ -61,7 +57,7 @@ class Locator {
     this.mapped = "nothing yet";
     const here = (/** @type {string} */ near) => this.set({ near, q: "" }, { place: language.TEXT.here });
     this.parts = frameOf(language, {
-      onLocate: () => locate(language.TEXT, (text) => this.#say(text), here),
+      onLocate: () => locate(language.TEXT, (text) => say(this.parts.status, text), here),
       onOpenNow: () => this.set({ open_at: this.get("open_at") ? "" : minuteOf(new Date()) }),
       onRadius: (radius) => this.set({ radius }),
       onForget: () => this.set({ near: "" }),
@@ -73,7 +69,7 @@ class Locator {
     this.search.showState();
     api.addEventListener("waiting", (event) => {
       const { status, seconds } = /** @type {CustomEvent} */ (event).detail;
-      this.#say(status === 429 ? language.TEXT.waiting(seconds) : language.TEXT.unavailable(seconds));
+      say(this.parts.status, status === 429 ? language.TEXT.waiting(seconds) : language.TEXT.unavailable(seconds));
     });
   }
 
@@ -112,13 +108,13 @@ class Locator {
     }
     this.search.showState();
     this.parts.side.setAttribute("aria-busy", "true");
-    if (!this.stores.length) this.#say(this.language.TEXT.loading);
+    if (!this.stores.length) say(this.parts.status, this.language.TEXT.loading);
     try {
       const [{ body }, service] = await Promise.all([this.api.get("stores", query, signal), this.service]);
       const hours = service.attributes.find(({ kind }) => kind === "hours")?.name ?? "";
       const { openingParts } = hours ? await import("./hours.js") : { openingParts: null };
       if (signal.aborted) return;
-      this.shown = { language: this.language, service, hours, openingParts, host: this.host };
+      Object.assign(this.shown, { service, hours, openingParts });
       this.#show(body, page);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
@@ -132,18 +128,13 @@ class Locator {
     this.page = page;
     this.total = total;
     this.stores = page > 1 ? [...this.stores, ...data] : data;
-    const items = data.map((/** @type {Store} */ store) => itemOf(store, this.#view, () => this.open(store)));
-    page > 1 ? parts.list.append(...items) : parts.list.replaceChildren(...items);
-    if (page === 1) parts.side.scrollTop = 0;
-    parts.side.removeAttribute("aria-busy");
+    showItems(parts, data.map((/** @type {Store} */ store) => itemOf(store, this.shown, () => this.open(store))), page > 1);
     parts.more.hidden = this.stores.length >= total || this.limit * (page + 1) > MOST_RECORDS;
     parts.empty.hidden = total > 0;
-    parts.offers.replaceChildren();
     const isNearest = total > 1 && this.get("near") && !this.get("radius");
-    this.#say(isNearest ? TEXT.nearestFirst(total) : TEXT.found(total));
-    this.#showQuery();
+    say(parts.status, isNearest ? TEXT.nearestFirst(total) : TEXT.found(total));
+    showQuery(parts, this.shown, this.query, this.place);
     if (total === 0) this.#offer();
-    if (page > 1) /** @type {HTMLElement | null} */ (items[0]?.querySelector("button"))?.focus();
     this.#describe();
     this.host.tell("stores-changed", { stores: this.stores, total });
     this.showMap();
@@ -155,25 +146,8 @@ class Locator {
     const { signal } = this.abort;
     const { jsonLd } = await import("./json-ld.js");
     if (signal.aborted) return;
-    this.data.textContent = "";
-    this.data.append(jsonLd(this.stores, this.#view));
+    this.data.replaceChildren(jsonLd(this.stores, this.shown));
     this.host.append(this.data);
-  }
-
-  /** Show the conditions that are set. */
-  #showQuery() {
-    const { parts, language: { TEXT } } = this;
-    const near = this.get("near");
-    parts.openNow.hidden = !this.#view.hours;
-    parts.openNow.setAttribute("aria-pressed", String(this.get("open_at") !== ""));
-    parts.near.hidden = parts.radius.hidden = !near;
-    parts.near.firstChild?.replaceWith(TEXT.nearPlace(this.place || near));
-    parts.radius.value = this.get("radius");
-  }
-
-  /** @returns {import("./view.js").Shown} */
-  get #view() {
-    return /** @type {import("./view.js").Shown} */ (this.shown);
   }
 
   /** Offer what may be meant by words that no store has. */
@@ -186,30 +160,18 @@ class Locator {
   /** @param {unknown} error say why there are no stores */
   #fail(error) {
     const { parts, language: { TEXT } } = this;
-    const { kind, status } = error instanceof ApiError ? error : { kind: "failed", status: 0 };
-    if (!(error instanceof ApiError)) console.error(error);
-    const words = { 401: TEXT.badKey, 403: TEXT.otherSite }[status] ?? (kind === "offline" ? TEXT.offline : TEXT.failed(status));
+    const known = error instanceof ApiError ? error : new ApiError("failed");
+    if (known !== error) console.error(error);
     parts.side.removeAttribute("aria-busy");
-    this.#say(words);
+    say(parts.status, failureText(known, TEXT));
     parts.offers.replaceChildren(element("button", { type: "button", onclick: () => this.ask() }, TEXT.retry));
-    if (kind === "offline") addEventListener("online", () => this.ask(), { once: true, signal: this.abort.signal });
-  }
-
-  /** @param {string} text */
-  #say(text) {
-    say(this.parts.status, text);
+    if (known.kind === "offline") addEventListener("online", () => this.ask(), { once: true, signal: this.abort.signal });
   }
 
   /** @param {Store} store open the card of a store */
   async open(store) {
-    const { parts } = this;
     this.id = store.store_id;
-    const card = cardOf(store, this.#view, () => this.close());
-    parts.card.replaceChildren(...card);
-    parts.card.setAttribute("aria-label", nameOf(store));
-    parts.side.classList.add("with-card");
-    parts.card.hidden = false;
-    parts.card.querySelector("h2")?.focus({ preventScroll: true });
+    showCard(this.parts, store, this.shown, () => this.close());
     this.host.tell("store-selected", { store });
     (await this.map)?.select(pointOf(store), { fly: true });
   }
@@ -242,8 +204,8 @@ class Locator {
     const wanted = this.host.text("map") || "auto";
     const isShown = wanted === "on" || (wanted === "auto" && this.host.clientWidth >= WIDE);
     this.parts.root.classList.toggle("with-map", isShown);
-    if (!isShown || !this.shown) return;
-    this.map ??= this.#loadMap();
+    if (!isShown || !this.page) return;
+    this.map ??= import("./locator-map.js").then(({ mapIn }) => mapIn(this.parts.map, this.api, this.shown, (id) => this.openById(id)));
     try {
       const [map, conditions] = [await this.map, this.query.toString()];
       if (conditions === this.mapped) return;
@@ -253,11 +215,6 @@ class Locator {
       this.map = null;
       this.parts.map.replaceChildren(element("p", {}, this.language.TEXT.noMap));
     }
-  }
-
-  async #loadMap() {
-    const { mapIn } = await import("./locator-map.js");
-    return mapIn(this.parts.map, this.api, this.#view, (id) => this.openById(id));
   }
 
   async end() {

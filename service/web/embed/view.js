@@ -8,12 +8,18 @@ const DIRECTIONS = "https://www.google.com/maps/dir/?api=1&destination={destinat
 /**
  * @typedef {Record<string, any>} Store
  * @typedef {import("./language.js").Language} Language
- * @typedef {{language: Language, service: import("./store-locator.js").Service, hours: string,
+ * @typedef {{name: string, kind: import("./attributes.js").Kind, label: string, show: string}} Attribute
+ * @typedef {{attributes: Attribute[], tiles: string, attribution: string, images: string[]}} Service what a service
+ *   tells of its stores and its map
+ * @typedef {{language: Language, service: Service, hours: string,
  *   openingParts: typeof import("./hours.js").openingParts | null, host: import("./store-locator.js").StoreLocator}} Shown how
  *   stores are shown; the name of the attribute with opening hours
  * @typedef {{onLocate: () => void, onOpenNow: () => void, onRadius: (radius: string) => void, onForget: () => void,
  *   onMore: () => void, onClose: () => void}} Actions
  */
+
+/** What a service that tells nothing of itself has: the requests for stores say why. @type {Service} */
+export const UNKNOWN = { attributes: [], tiles: "", attribution: "", images: [] };
 
 export const SHEET = new CSSStyleSheet();
 SHEET.replaceSync(`
@@ -161,7 +167,7 @@ export function itemOf(store, shown, onclick) {
  * @param {() => void} onClose
  * @returns {Node[]}
  */
-export function cardOf(store, shown, onClose) {
+function cardOf(store, shown, onClose) {
   const { language, host } = shown;
   const { TEXT, addressLines, formatDistance } = language;
   const opening = openingOf(store, shown);
@@ -194,6 +200,40 @@ function attributesOf(store, { language, service, host }) {
     return [element("dt", {}, label), element("dd", {}, attributeNode(kind, value, attributeText(kind, value, language), label, service.images))];
   }));
 }
+
+/** @typedef {ReturnType<typeof frameOf>} Parts */
+
+/** @param {Parts} parts @param {HTMLElement[]} items of the list @param {boolean} isMore whether they are added to those that are there */
+export function showItems(parts, items, isMore) {
+  isMore ? parts.list.append(...items) : parts.list.replaceChildren(...items);
+  if (!isMore) parts.side.scrollTop = 0;
+  parts.side.removeAttribute("aria-busy");
+  parts.offers.replaceChildren();
+  if (isMore) items[0]?.querySelector("button")?.focus();
+}
+
+/** @param {Parts} parts @param {Shown} shown @param {URLSearchParams} query show what is set in it @param {string} place the name of its point */
+export function showQuery(parts, { hours, language: { TEXT } }, query, place) {
+  const near = query.get("near");
+  parts.openNow.hidden = !hours;
+  parts.openNow.setAttribute("aria-pressed", String(query.has("open_at")));
+  parts.near.hidden = parts.radius.hidden = !near;
+  parts.near.firstChild?.replaceWith(TEXT.nearPlace(place || (near ?? "")));
+  parts.radius.value = query.get("radius") ?? "";
+}
+
+/** @param {Parts} parts @param {Store} store show its card in place of the list @param {Shown} shown @param {() => void} onClose */
+export function showCard({ card, side }, store, shown, onClose) {
+  card.replaceChildren(...cardOf(store, shown, onClose));
+  card.setAttribute("aria-label", nameOf(store));
+  side.classList.add("with-card");
+  card.hidden = false;
+  card.querySelector("h2")?.focus({ preventScroll: true });
+}
+
+/** @param {import("./api.js").ApiError} error @param {import("./en.js").Texts} TEXT @returns {string} why there are no stores */
+export const failureText = ({ kind, status }, TEXT) =>
+  ({ 401: TEXT.badKey, 403: TEXT.otherSite })[status] ?? (kind === "offline" ? TEXT.offline : TEXT.failed(status));
 
 /** @param {Store} store @param {import("./store-locator.js").StoreLocator} host @returns {string} the address of the page of a store, if it has one */
 export function pageOf(store, host) {

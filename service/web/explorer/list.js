@@ -236,6 +236,7 @@ export class List {
     if (!isLink) return element("td", attributes, ...parts);
     const shown = has ? parts : [store.name || store.address_1 || store.store_id];
     const closed = store.is_open === false && !hasStatus ? badge(false, TEXT.closedForGood) : null;
+    if (closed) closed.title = TEXT.closedForGood;
     const link = element("a", { href: this.actions.linkTo(store.store_id) }, ...shown);
     return element("td", attributes, element("span", { class: "line" }, link, closed));
   }

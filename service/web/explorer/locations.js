@@ -119,15 +119,14 @@ export class Frame {
     return [[-edge, this.west], [edge, this.west + ALL_ROUND]];
   }
 
-  /** @param {any} map @returns {View} what it shows, by the corner that stays when its size changes */
+  /** @param {any} map @returns {View} what it shows, by the corner that stays when its size changes: in pixels, as it may be outside the world */
   view(map) {
-    return { west: this.west, corner: map.containerPointToLatLng([0, 0]), zoom: map.getZoom() };
+    return { west: this.west, corner: map.getPixelBounds().min, zoom: map.getZoom() };
   }
 
   /** @param {any} map @param {View} view @returns {boolean} whether the map shows it */
   shows(map, { west, corner, zoom }) {
-    const { x, y } = map.latLngToContainerPoint(corner);
-    return west === this.west && zoom === map.getZoom() && Math.hypot(x, y) < SAME_VIEW;
+    return west === this.west && zoom === map.getZoom() && corner.distanceTo(map.getPixelBounds().min) < SAME_VIEW;
   }
 
   /** @param {number} longitude @returns {number} where the map has it */

@@ -2,7 +2,6 @@
 
 import { ApiError } from "./api.js";
 import { BaseMap, addTiles, emptyMap } from "./base.js";
-import { colour } from "./dom.js";
 import { Frame, Locations } from "./locations.js";
 import { Marks } from "./marks.js";
 
@@ -61,7 +60,6 @@ export class StoreMap {
       onZoom: (place) => this.#zoom(place),
       isPicking: () => this.picking,
     });
-    this.view = L.layerGroup().addTo(this.map);
     this.map.on("moveend", () => this.#moved());
     this.map.on("click", (/** @type {any} */ event) => this.#clicked(event.latlng));
     this.observer = new ResizeObserver(() => this.#resized());
@@ -89,7 +87,7 @@ export class StoreMap {
         this.before = null;
       }
       this.actions.onMove();
-      this.#drawView();
+      this.marks.outline(this.locations.area, this.frame);
       await this.#load();
     });
   }
@@ -189,7 +187,7 @@ export class StoreMap {
   #look({ west, corner, zoom }) {
     const { map } = this;
     this.#turn(west);
-    map.setView(map.unproject(map.project(corner, zoom).add(map.getSize().divideBy(2)), zoom), zoom, { animate: false });
+    map.setView(map.unproject(corner.add(map.getSize().divideBy(2)), zoom), zoom, { animate: false });
   }
 
   #moved() {
@@ -287,24 +285,9 @@ export class StoreMap {
     this.base?.names.avoid(this.marks.drawn);
   }
 
-  /** Draw the point, circle and box of the query. */
-  #drawView() {
-    const { L, frame } = this;
-    const [mark, edge] = ["--mark", "--map-edge"].map((name) => colour(name, this.map.getContainer()));
-    this.view.clearLayers();
-    const line = { color: mark, weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
-    const { box, near, radius } = this.locations.area;
-    if (near) {
-      const dot = { radius: 5, weight: 3, color: mark, fillColor: edge, fillOpacity: 1, interactive: false };
-      if (radius > 0) this.view.addLayer(L.circle(frame.placed(near), { ...line, radius }));
-      this.view.addLayer(L.circleMarker(frame.placed(near), dot));
-    }
-    if (box) this.view.addLayer(L.rectangle(frame.corners(box), { ...line, fill: false }));
-  }
-
   #restyle() {
     this.base?.redraw(this.frame.west);
-    this.#drawView();
+    this.marks.outline(this.locations.area, this.frame);
     this.marks.redraw();
   }
 }

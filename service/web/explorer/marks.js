@@ -56,6 +56,7 @@ export class Marks {
     this.language = language;
     this.actions = actions;
     this.layer = L.layerGroup().addTo(map);
+    this.outlines = L.layerGroup().addTo(map);
     this.chosen = L.layerGroup().addTo(map);
     this.pointed = L.layerGroup().addTo(map);
     /** @type {any[]} */
@@ -95,6 +96,20 @@ export class Marks {
       this.drawn.push({ place, radius: reach(mark) });
       this.layer.addLayer(mark.store ? this.#dot(place, mark.store) : this.#circle(place, mark.count));
     }
+  }
+
+  /** @param {import("./locations.js").Locations["area"]} area draw what a query asks for @param {import("./locations.js").Frame} frame */
+  outline({ box, near, radius }, frame) {
+    const { L, outlines } = this;
+    const [mark, edge] = ["--mark", "--map-edge"].map((name) => colour(name, this.map.getContainer()));
+    const line = { color: mark, weight: 1.5, interactive: false, dashArray: "5 5", fillOpacity: 0.05 };
+    outlines.clearLayers();
+    if (near) {
+      const dot = { radius: 5, weight: 3, color: mark, fillColor: edge, fillOpacity: 1, interactive: false };
+      if (radius > 0) outlines.addLayer(L.circle(frame.placed(near), { ...line, radius }));
+      outlines.addLayer(L.circleMarker(frame.placed(near), dot));
+    }
+    if (box) outlines.addLayer(L.rectangle(frame.corners(box), { ...line, fill: false }));
   }
 
   /** Draw the same in other colours. */

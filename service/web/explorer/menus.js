@@ -81,6 +81,7 @@ export class ValueMenu {
     this.found = [];
     this.isFinding = false;
     this.timer = 0;
+    this.total = 0;
     this.title = element("span", {}, label);
     this.values = element("div", { class: "choices", role: "group", "aria-label": label });
     this.rest = element("p", { class: "hint" });
@@ -107,6 +108,7 @@ export class ValueMenu {
   /** Let a person type at once, unless that raises a keyboard on the screen. */
   #opened() {
     this.#look();
+    this.showState(this.total);
     if (this.root.open && matchMedia("(hover: hover)").matches) this.search.focus();
   }
 
@@ -134,13 +136,14 @@ export class ValueMenu {
     return this.facet ? this.facet.distinct - this.facet.values.filter(({ value }) => value !== null).length : 0;
   }
 
-  /** @param {number} total show how many values are chosen, of so many stores */
+  /** @param {number} total show how many values are chosen, of so many stores; in use, it stays though there is no choice left */
   showState(total) {
+    this.total = total;
     const label = fieldLabel(this.name);
     const { length } = this.#chosen;
     this.title.textContent = length ? TEXT.chosen(label, length) : label;
     this.title.parentElement?.classList.toggle("set", length > 0);
-    this.root.hidden = length === 0 && !this.#isUseful(total);
+    this.root.hidden = length === 0 && !this.root.open && !this.#isUseful(total);
   }
 
   /** @returns {string[]} */
