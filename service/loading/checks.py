@@ -87,16 +87,20 @@ def check_text(field: Field, text: str) -> Issue | None:
     return _PLACEHOLDER_TEXT if word in PLACEHOLDERS and word not in REAL_VALUES.get(field.name, ()) else None
 
 
-def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, Issue]:
-    """Return the suspicious cells of a text field; `keys` are their normalized keys, in the format of `join_keys`."""
+def check_texts(field: Field, cells: Sequence[Cell], keys: bytes, *, is_printable: bool = False) -> dict[Cell, Issue]:
+    """Return the suspicious cells of a text field; `keys` are their normalized keys, in the format of `join_keys`.
+
+    `is_printable`: whether all of them are known to be printable.
+    """
     is_code = _may_be_rounded(field) or bool(field.attribute)
     checks = list[Callable[[str], Issue | None]]()
-    if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and (b"e+" in keys or b"E+" in keys)):
+    if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and b"+" in keys and b"e+" in keys.lower()):
         checks.append(partial(check_text, field))
     texts = cells if isinstance(cells, TextCells) else TextCells([cell for cell in cells if isinstance(cell, str)])
-    if may_have_wrong_characters(texts.lines, is_code=is_code):
+    if may_have_wrong_characters(texts.lines, is_code=is_code, is_printable=is_printable):
         checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
-    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in set(texts) if checks}
+    distinct = set(texts) if checks else ()
+    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in distinct}
     return {text: issue for text, issue in issues.items() if issue is not None}
 
 
@@ -153,10 +157,11 @@ def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
     if field.attribute:
         return _check_attribute(field, cells)
     cells = (None if field.kind is FLAG else TextCells.of(cells)) or cells
-    column = _check_plain_column(field, cells, companies) or _check_cells(field, cells, companies)
+    plain = _check_plain_column(field, cells, companies)
+    column = plain or _check_cells(field, cells, companies)
     if field.kind in (FLAG, INSTANT, NUMBER):
         return column
-    suspicious = check_texts(field, cells, column.keys)
+    suspicious = check_texts(field, cells, column.keys, is_printable=plain is not None)
     return msgspec.structs.replace(column, warnings={**column.warnings, **suspicious}) if suspicious else column
 
 
@@ -179,7 +184,8 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
         values, keys = plain.values, plain.keys
     if field.attribute in _JSON:
         values = [msgspec.Raw(value.encode()) if isinstance(value, str) else None for value in values]
-    suspicious = check_texts(field, cells, keys) if field.attribute == "text" else {}
+    is_text, is_printable = field.attribute == "text", plain is not None
+    suspicious = check_texts(field, cells, keys, is_printable=is_printable) if is_text else {}
     return CheckedColumn(field, cells, values, keys, errors, warnings | suspicious)
 
 

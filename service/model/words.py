@@ -55,7 +55,11 @@ class Term(msgspec.Struct, frozen=True, order=True, gc=False):
 
 def words_of_lines(text: str) -> list[list[str]]:
     """Return the words of each line of a text in their order, as they are indexed."""
-    return [[indexed for word in line for indexed in _indexed(word)] for line in _split(text)]
+    try:
+        lines = _divided(text.translate(_ALONE))
+    except ValueError:
+        lines = _split(text)
+    return [line if "".join(line).isascii() else list(chain.from_iterable(map(_indexed, line))) for line in lines]
 
 
 class Phrase(msgspec.Struct, frozen=True, gc=False):
@@ -129,10 +133,36 @@ def _split(text: str) -> list[list[str]]:
     """Return the folded words of each line; a run of characters of a script without spaces is one word."""
     if text.isascii():
         return list(map(_ASCII_WORD.findall, text.lower().translate(_WITHOUT_APOSTROPHES).split("\n")))
-    folded = _fold(text)
+    return _divided(_separated(_fold(text)))
+
+
+def _divided(folded: str) -> list[list[str]]:
+    return [line.split() if line.isascii() else _WORD.findall(line) for line in folded.split("\n")]
+
+
+def _separated(folded: str) -> str:
+    """Return a folded text with spaces between words."""
     # Of thousands of characters, few are distinct.
-    separators = {ord(each): " " for each in {*folded} - {"\n"} if not is_in_word(category(each))}
-    return list(map(_WORD.findall, folded.translate(separators).split("\n")))
+    return folded.translate({ord(each): " " for each in {*folded} - {"\n"} if not is_in_word(category(each))})
+
+
+class _Alone(dict[int, str]):
+    """What characters of indexed texts are folded to, wherever they are.
+
+    Raises ValueError for one that may join another one.
+    """
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        forms = {*unicodedata.normalize("NFKC", character), *fold_case(character)}
+        accents = {each for each in forms.difference(_VOICING_MARKS) if unicodedata.combining(each)}
+        if any(category(each)[0] == "M" or "\u1100" <= each < "\u1200" for each in forms - accents):
+            raise ValueError(character)
+        self[code] = _separated(_fold(character))
+        return self[code]
+
+
+_ALONE: Final = _Alone()
 
 
 def _fold(text: str) -> str:

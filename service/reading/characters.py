@@ -134,15 +134,15 @@ def check_characters(text: str, *, is_identifier: bool, is_code: bool) -> Issue 
     return None
 
 
-def may_have_wrong_characters(lines: str, *, is_code: bool) -> bool:
+def may_have_wrong_characters(lines: str, *, is_code: bool, is_printable: bool = False) -> bool:
     """Return whether one of some texts, each with a line feed, may have an issue: nearly always none has.
 
-    Texts in ASCII cost a search or two.
+    Texts in ASCII cost a search or two, to look whether others are printable ten times as much.
     """
     if (";" in lines and "&" in lines) or (is_code and any(apostrophe in lines for apostrophe in _APOSTROPHES)):
         return True
     if lines.isascii():
         return False
-    if not lines.replace("\n", "").isprintable() or _REPLACEMENT in lines:
+    if _REPLACEMENT in lines or not (is_printable or lines.replace("\n", "").isprintable()):
         return True
     return _BEGINS_TWICE.search(lines.encode()) is not None and _TWICE.search(lines) is not None

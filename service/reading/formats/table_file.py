@@ -219,8 +219,10 @@ class TableFile(RecordFile):
         first, stop = self.names[0], len(self.names)
         written = {first, first.lower(), first.upper(), first.title(), first.capitalize()}
         starts = {f"{before}{each}{after}" for each in written for before, after in _AROUND}
+        if starts.isdisjoint([row[0] for row in read.rows if row]):
+            return read
         alike = [at for at, row in enumerate(read.rows) if row and row[0] in starts]
-        others = list(map(column_key, self.names[1:])) if alike else []
+        others = list(map(column_key, self.names[1:]))
         repeated = {at for at in alike if list(map(column_key, read.rows[at][1:stop])) == others}
         if not repeated:
             return read
