@@ -41,7 +41,7 @@ def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, byte
             some = [" ".join(value) if isinstance(value, tuple) else value for value in column.values]
             texts = [value if isinstance(value, str) else None for value in some]
             if is_code:
-                texts = [text if text is None or text.isalnum() else with_and_without_spaces(text) for text in texts]
+                texts = [text and (with_and_without_spaces(text) if _is_spaced(text) else text) for text in texts]
             yield field.name, join_keys(texts)
 
 
@@ -60,6 +60,10 @@ def with_and_without_spaces(code: str) -> str:
     """Return a postal code for words: its key has others where a character stands for a space and a mark."""
     words = code.split()
     return words[0] if len(words) == 1 else f"{code} {''.join(words)}"
+
+
+def _is_spaced(text: str) -> bool:
+    return " " in text or not text.isprintable()
 
 
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")

@@ -30,20 +30,25 @@ from service.reading.batch import TextCells, Value, expand
 _Chars: TypeAlias = NDArray[np.uint8]  # character index x text
 _Integers: TypeAlias = NDArray[np.int64]
 
-_TEMPLATE: Final = np.frombuffer(b"2000-01-01T00:00:00.000000", np.uint8)[:, np.newaxis]
-_TEMPLATE_DIGITS: Final = np.isin(_TEMPLATE, np.arange(ord("0"), ord("9") + 1))
+_TEMPLATE: Final = np.frombuffer(b"0000-00-00T00:00:00.000000", np.uint8)[:, np.newaxis]
+_MOST: Final = np.uint8(9) * (ord("0") == _TEMPLATE)  # above the template
 _DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # lengths of a prefix of the template
-_TIMES: Final = (_MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1))  # where a time may end
 _OFFSET: Final = len("+00:00")
 _LONGEST: Final = _WHOLE + _OFFSET
 _POSITIONS: Final = np.arange(_WHOLE, dtype=np.uint8)[:, np.newaxis]  # of characters
 _LINE_END: Final = ord("\n")
 _PADDING: Final = " " * _LONGEST  # before the first text and after the last, so that all have as many characters
-_ENDS: Final = np.isin(np.arange(_LONGEST + 1), _TIMES)  # by length, whether a time may end there
+# By length, whether a time, or no text, may end there.
+_ENDS: Final = np.isin(np.arange(_LONGEST + 1), (0, _MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1)))
 _TENS: Final = np.array([0, 2, 5, 8, 11, 14, 17])  # digits: of the century, the year in it, the month …
-_TEN, _MONTHS, _HOURS, _MINUTES, _SECONDS = 10, 12, 24, 60, 60
-_EPOCH: Final = 1970  # numpy's
-_MIN, _MAX = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
+_TIMES: Final = np.array([[24], [60], [60]], np.uint8)  # more than a clock shows
+_TEN, _HOURS, _MINUTES, _MONTHS = 10, 24, 60, 12
+_DAY: Final = _HOURS * _MINUTES
+# The calendar repeats after 400 years: the first day of each month of these, and the length of each.
+_CYCLE: Final = 400
+_STARTS: Final = np.arange("2000-01", "2400-02", dtype="M8[M]").astype("M8[D]").astype(np.int64)
+_LENGTHS, _CYCLE_DAYS = np.diff(_STARTS).astype(np.uint8), int(_STARTS[-1] - _STARTS[0])
+_MIN, _MAX = np.array(["0001-01-01T00:00", "9999-12-31T23:59"], "M8[m]").astype(np.int64).tolist()
 
 
 class PlainColumn(msgspec.Struct, frozen=True, eq=False):
@@ -61,23 +66,24 @@ def parse_instants(texts: TextCells) -> PlainColumn | None:
     try:
         data, starts, stops = _lines(texts)
         empty, zones = starts == stops, _items(data, stops - _OFFSET, _OFFSET)
-        full = _items(data, starts, _WHOLE)
         shifted = ((zones[0] == ord("+")) | (zones[0] == ord("-"))) & (zones[3] == ord(":")) & ~empty
-        _complete(full, stops - starts, _OFFSET * shifted + (zones[-1] == ord("Z")))
-        minutes, offsets = _minutes(full), _offsets(zones, shifted)
+        full = _completed(_items(data, starts, _WHOLE), stops - starts, _OFFSET * shifted + (zones[-1] == ord("Z")))
+        minutes, offsets = _minutes(full, empty), _offsets(zones, shifted)
     except ValueError:  # raised for characters beyond ASCII, too
         return None
-    utc = np.subtract(minutes, offsets)
+    shifted = offsets != 0
+    utc = minutes[shifted] - offsets[shifted]
     if ((utc < _MIN) | (utc > _MAX)).any():
         return None
-    full[_SECOND:] *= (full[_SECOND + 1 :] != ord("0")).any(axis=0)
-    shifted = offsets.astype(bool)
+    has_fraction = full[_SECOND + 1 :].any(axis=0)
+    full += _TEMPLATE
+    full[_SECOND:] *= has_fraction
     zones *= shifted
     zones[0, ~shifted] = ord("Z")
     values: Sequence[Value] = _joined([full, zones], empty, b"\n").decode().split("\n")[:-1]
     if empty.any():
         values = [value or UNSET for value in values]
-    in_utc = utc[shifted].astype(f"S{_MINUTE}")
+    in_utc = utc.astype("M8[m]").astype(f"S{_MINUTE}")
     full[:_MINUTE, shifted] = in_utc.view(np.uint8).reshape(-1, _MINUTE).T
     return PlainColumn(values, _joined([full], empty, KEY_END, NULL_KEY))
 
@@ -106,58 +112,56 @@ def _joined(parts: Sequence[_Chars], empty: NDArray[np.bool_], end: bytes, null:
     return chars.T.tobytes().translate(None, b"\0")
 
 
-def _complete(full: _Chars, lengths: _Integers, zones: _Integers) -> None:
-    """Complete date-times to microseconds, without their zones. Raises ValueError if one is malformed."""
+def _completed(full: _Chars, lengths: _Integers, zones: _Integers) -> _Chars:
+    """Return date-times above the template, without their zones. Raises ValueError if one is malformed."""
     stops = lengths - zones
-    if not (_ENDS[stops] | ((stops == _DATE) & (zones == 0)) | (lengths == 0)).all():
+    above = (full - _TEMPLATE) * (stops.astype(np.uint8) > _POSITIONS)
+    above[_DATE] *= full[_DATE] != ord(" ")  # which may stand for T
+    if not (_ENDS[stops] | ((stops == _DATE) & (zones == 0))).all() or (above > _MOST).any():
         raise ValueError
-    np.copyto(full, _TEMPLATE, where=stops.astype(np.uint8) <= _POSITIONS)
-    full[_DATE, full[_DATE] == ord(" ")] = ord("T")
-    if not ((full == _TEMPLATE) | (_TEMPLATE_DIGITS & _are_digits(full))).all():
-        raise ValueError
+    return above
 
 
-def _minutes(full: _Chars) -> NDArray[np.datetime64]:
-    """Return complete date-times as minutes. Raises ValueError if one does not exist.
+def _minutes(above: _Chars, empty: NDArray[np.bool_]) -> _Integers:
+    """Return date-times as minutes from 1970 on. Raises ValueError if one does not exist.
 
     They are computed by arithmetic: numpy's own cast raises without holding the GIL, which crashes the process.
     """
-    century, years, month, day, hour, minute, second = _numbers(full[_TENS], full[_TENS + 1])
-    year = 100 * century + years
-    months = ((year - _EPOCH) * _MONTHS + month - 1).astype("M8[M]")
-    days = months.astype("M8[D]") + (day - 1)
-    valid = (year > 0) & (month > 0) & (month <= _MONTHS) & (day > 0) & (days.astype("M8[M]") == months)
-    if not (valid & (hour < _HOURS) & (minute < _MINUTES) & (second < _SECONDS)).all():
+    century, years, month, day, hour, minute, _ = numbers = _numbers(above[_TENS], above[_TENS + 1])
+    cycle, year = np.divmod(np.int64(100) * century + years, _CYCLE)
+    at = year * _MONTHS + month - 1
+    # What is less than 0 wraps around.
+    has_day = day - np.uint8(1) < _LENGTHS.take(at, mode="clip")
+    valid = (month - np.uint8(1) < _MONTHS) & has_day & ((century > 0) | (years > 0))
+    if not ((valid | empty).all() and (numbers[-len(_TIMES) :] < _TIMES).all()):
         raise ValueError
-    minutes: NDArray[np.datetime64] = days.astype("M8[m]") + (hour * _MINUTES + minute)
+    days = _STARTS.take(at, mode="clip") + (cycle - 2000 // _CYCLE) * _CYCLE_DAYS + (day - np.int64(1))
+    minutes: _Integers = days * _DAY + (hour * np.int64(_MINUTES) + minute)
     return minutes
 
 
-def _numbers(tens: _Chars, ones: _Chars) -> NDArray[np.int64]:
+def _numbers(tens: _Chars, ones: _Chars) -> _Chars:
     """Return the numbers that two digits represent."""
-    return ((tens - ord("0")) * 10 + ones - ord("0")).astype(np.int64)
+    return np.uint8(_TEN) * tens + ones
 
 
-def _offsets(zones: _Chars, shifted: NDArray[np.bool_]) -> NDArray[np.timedelta64]:
-    """Return the offsets of zones from UTC. Raises ValueError if one is invalid."""
+def _offsets(zones: _Chars, shifted: NDArray[np.bool_]) -> _Integers:
+    """Return the offsets of zones from UTC in minutes. Raises ValueError if one is invalid."""
     chars = zones[:, shifted]
-    tens, ones = chars[[1, 4]], chars[[2, 5]]
-    hours, minutes = _numbers(tens, ones)
-    if not (_are_digits(tens) & _are_digits(ones)).all() or (hours >= _HOURS).any() or (minutes >= _MINUTES).any():
+    digits = chars[[1, 2, 4, 5]] - np.uint8(ord("0"))
+    hours, minutes = _numbers(digits[::2], digits[1::2])
+    if not ((digits < _TEN).all() and (hours < _HOURS).all() and (minutes < _MINUTES).all()):
         raise ValueError
-    offsets = np.zeros(len(shifted), "m8[m]")
-    offsets[shifted] = np.where(chars[0] == ord("-"), -1, 1) * (hours * _MINUTES + minutes)
+    offsets = np.zeros(len(shifted), np.int64)
+    offsets[shifted] = np.where(chars[0] == ord("-"), -1, 1) * (hours * np.int64(_MINUTES) + minutes)
     return offsets
-
-
-def _are_digits(chars: _Chars) -> NDArray[np.bool_]:
-    return chars - np.uint8(ord("0")) < _TEN  # what is less wraps around
 
 
 _NEWLINE, _MINUS, _POINT, _ZERO, _NINE = b"\n-.09"
 _POSITIVE, _NEGATIVE = b"20"  # what keys begin with
 _COMPLEMENT: Final = np.frombuffer(COMPLEMENT, np.uint8)
 _WHOLE_DIGITS: Final = 3  # of degrees
+_WEIGHTS: Final = np.array([0, 1, 10, 100, 0, 0])  # of a digit, by how many follow before the point; none after it
 _MOST_ZEROS: Final = 16
 
 
@@ -178,7 +182,7 @@ def decimal_keys(lines: bytes, null: int, most: float | None) -> bytes | None:
     point = ends.copy()
     point[with_point] = points
     stops = np.where(empty, starts, ends)
-    found = _without_zeros(data, starts + negative, stops)
+    found = _without_zeros(data, digits, starts + negative, stops)
     if found is None or ((found[0] >= found[1]) & ~empty).any():
         return None
     first, stop = found
@@ -186,31 +190,33 @@ def decimal_keys(lines: bytes, null: int, most: float | None) -> bytes | None:
     if (abs(scales) > MOST_SCALE).any() or (most is not None and not _are_less(data, first, scales, most)):
         return None
     counts = np.where(empty, 0, stop - first - ((first < point) & (point < stop)))
-    inside = np.zeros(len(data) + 1, np.int8)
-    inside[first] += 1
-    inside[stop] -= 1
-    chosen = data[(inside.cumsum(dtype=np.int8)[:-1] > 0) & digits]
+    chosen = data[digits]
     return _join(np.where(np.repeat(negative, counts), _COMPLEMENT[chosen], chosen), counts, scales, negative, empty)
 
 
-def _without_zeros(data: NDArray[np.uint8], first: _Integers, stop: _Integers) -> tuple[_Integers, _Integers] | None:
-    """Return where the digits of decimals begin and stop, without zeros at both ends; None if there are many."""
+def _without_zeros(
+    data: NDArray[np.uint8], digits: NDArray[np.bool_], first: _Integers, stop: _Integers
+) -> tuple[_Integers, _Integers] | None:
+    """Return where the digits of decimals begin and stop, without zeros at both ends; None if there are many.
+
+    These are taken from the `digits`.
+    """
     for _ in range(_MOST_ZEROS):
         before, after = data[first], data[stop - 1]
         leading = (first < stop) & ((before == _ZERO) | (before == _POINT))
         trailing = (first + leading < stop) & ((after == _ZERO) | (after == _POINT))
         if not (leading.any() or trailing.any()):
             return first, stop
+        digits[first[leading]] = digits[stop[trailing] - 1] = False
         first, stop = first + leading, stop - trailing
     return None
 
 
 def _are_less(data: NDArray[np.uint8], first: _Integers, scales: _Integers, most: float) -> bool:
     """Return whether the whole numbers that decimals begin with are less than `most`."""
-    whole = np.zeros(len(first), np.int64)
-    for place in range(_WHOLE_DIGITS):
-        at = np.minimum(first + place, len(data) - 1)
-        whole = np.where(place < scales, whole * 10 + data[at] - _ZERO, whole)
+    places = np.arange(_WHOLE_DIGITS)[:, np.newaxis]
+    digits = data[np.minimum(first + places, len(data) - 1)] - np.int64(_ZERO)
+    whole = (digits * _WEIGHTS[scales.clip(0, _WHOLE_DIGITS) - places]).sum(axis=0)
     return not ((scales > _WHOLE_DIGITS) | (whole >= most)).any()
 
 

@@ -301,7 +301,10 @@ def _ranks(are_cities: _Flags, fields: Sequence[Texts]) -> Rows:
 
 def _keys(kind: Kind, texts: StringArray) -> bytes:
     """Return the normalized keys of texts, in the format of `join_keys`."""
-    decoded = TextCells(map(bytes.decode, texts))
+    lines = texts.ended(b"\n").decode()
+    decoded = TextCells(lines.split("\n")[:-1], lines)
+    if len(decoded) != len(texts):
+        decoded = TextCells(map(bytes.decode, texts))
     plain = read_plain_column(kind, decoded)
     return join_keys(list(map(kind.normalize, decoded))) if plain is None else plain.keys.replace(NULL_KEY, b"")
 
