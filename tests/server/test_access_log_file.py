@@ -186,14 +186,6 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> No
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
 
-def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile, path: Path, tmp_path: Path) -> None:
-    with (tmp_path / "lock").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert file.write(b"line\n")
-        assert path.read_text() == ""
-    eventually(lambda: path.read_text() == "line\n")
-
-
 def test_without_a_name_there_is_no_log(tmp_path: Path) -> None:
     with access_log("", tmp_path / "lock", b"".join) as file:
         assert file is None

@@ -84,25 +84,19 @@ class Failing(GatedApp):
         raise NotFound
 
 
+@pytest.mark.parametrize("is_deferred", [False, True])
 @pytest.mark.parametrize("header", ["", "X: \u20ac"], ids=["no response", "one that cannot be written"])
 async def test_a_failure_of_the_app_is_a_json_500_without_internal_details(
-    header: str, caplog: pytest.LogCaptureFixture
+    header: str, caplog: pytest.LogCaptureFixture, *, is_deferred: bool
 ) -> None:
-    wire = Wire(Failing(header))
+    wire = Wire(app := Failing(header))
+    if is_deferred:
+        app.gate.clear()
     await wire.send(GET, GET)
-    assert (wire.statuses, wire.ended) == ([500], True)
-    assert wire.received.endswith(b'\r\n\r\n{"detail":"Internal Server Error"}')
-    assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
-
-
-async def test_a_failure_of_a_deferred_response_is_a_json_500(caplog: pytest.LogCaptureFixture) -> None:
-    app = Failing()
-    app.gate.clear()
-    wire = Wire(app)
-    await wire.send(GET)
     app.gate.set()
     await settle()
     assert (wire.statuses, wire.ended) == ([500], True)
+    assert wire.received.endswith(b'\r\n\r\n{"detail":"Internal Server Error"}')
     assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
 
 
