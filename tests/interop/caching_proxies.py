@@ -55,16 +55,21 @@ class CacheKind(msgspec.Struct, frozen=True, kw_only=True):
     @contextmanager
     def serving(self, service: str, folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[CachingProxy]:
         """Run it in front of a service, with changes of its file: a text, and what replaces it."""
-        folder.mkdir()
-        text = (EXAMPLES / self.file).read_text()
         ports = ((SERVICE_PORT, service.rpartition(":")[2]), (FRONT_PORT, str(port)))
-        for here, instead in (*changes, *ports):
-            assert here in text, f"{here} is not in {self.file}"
-            text = text.replace(here, instead)
-        (folder / self.file).write_text(text)
+        configure(EXAMPLES / self.file, folder, *changes, *ports)
         command = [found(self.program, package=self.package), *self.options(folder, port)]
         with running(command, folder.with_suffix(".log"), ready=lambda: answers(port)):
             yield CachingProxy(self, f"http://{HOST}:{port}", folder)
+
+
+def configure(file: Path, folder: Path, *changes: tuple[str, str]) -> None:
+    """Write a configuration into a folder, with changes: a text, and what replaces it."""
+    folder.mkdir(exist_ok=True)
+    text = file.read_text()
+    for here, instead in changes:
+        assert here in text, f"{here} is not in {file.name}"
+        text = text.replace(here, instead)
+    (folder / file.name).write_text(text)
 
 
 def listens(port: int) -> bool:

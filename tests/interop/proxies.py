@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from tests.interop.cache_client import Field, Reply, exchange
-from tests.interop.caching_proxies import HOST, listens, nginx_options
+from tests.interop.caching_proxies import HOST, configure, listens, nginx_options
 from tests.interop.software import found, running
 from tests.program import SECONDS
 
@@ -45,12 +45,7 @@ class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
     @contextmanager
     def serving(self, service: Path, folder: Path, port: int) -> Iterator[Proxy]:
         """Run it in front of the service that listens on a Unix socket."""
-        folder.mkdir()
-        text = (EXAMPLES / self.file).read_text()
-        for here, instead in ((SOCKET, str(service)), (PORT, str(port))):
-            assert here in text, f"{here} is not in {self.file}"
-            text = text.replace(here, instead)
-        (folder / self.file).write_text(text)
+        configure(EXAMPLES / self.file, folder, (SOCKET, str(service)), (PORT, str(port)))
         certify(folder)
         command = [found(self.name, package=self.name), *self.options(folder)]
         with running(command, folder.with_suffix(".log"), ready=lambda: listens(port)):

@@ -12,7 +12,7 @@ import pytest
 
 from service.access.key_file import change_keys
 from tests.interop.cache_client import FIRST, fetch
-from tests.interop.caching_proxies import HOST
+from tests.interop.caching_proxies import HOST, configure
 from tests.interop.software import found, running
 from tests.program import SECONDS, eventually, serving
 
@@ -55,11 +55,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
     change_keys(folder / "keys.json", lambda entries: entries)
     with serving(*keys, "--admin", f"{HOST}:0", "--workers", "2", "--cache", folder / "cache") as service:
         (admin,) = re.findall(r"^Probes and metrics on http://(\S+)$", service.printed, re.MULTILINE)
-        text = (EXAMPLES / "prometheus.yml").read_text()
-        for here, instead in (("127.0.0.1:9000", admin), ("15s", "1s")):
-            assert here in text
-            text = text.replace(here, instead)
-        (folder / "prometheus.yml").write_text(text)
+        configure(EXAMPLES / "prometheus.yml", folder, ("127.0.0.1:9000", admin), ("15s", "1s"))
         options = (f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}")
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
         address = f"http://{HOST}:{port}"

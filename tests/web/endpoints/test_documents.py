@@ -5,8 +5,10 @@ from itertools import product
 
 from tests.web.conftest import Listeners, SiteClient
 from tests.web.live import Client
+from tests.web.reply import ask
 
 METHODS = ("GET", "HEAD")
+DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 
@@ -56,3 +58,19 @@ async def test_the_admin_listener_has_neither(listeners: Listeners) -> None:
     _, admin = await listeners()
     for path in ("/", "/explorer", "/explorer/page.js"):
         assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404
+
+
+async def test_a_document_has_a_strong_tag_of_its_own_and_is_revalidated_with_it(client: Client) -> None:
+    tags = set()
+    for path in DOCUMENTS:
+        full = await ask(client, path)
+        tags.add(full.etag)
+        assert re.fullmatch('"[!#-~]+"', full.etag)
+        for method in METHODS:
+            not_modified = await ask(client, path, f'If-None-Match: "x", W/{full.etag}', method=method)
+            assert (not_modified.status, not_modified.body, not_modified.etag) == (304, b"", full.etag)
+            for reply in (full, not_modified):
+                assert (reply.headers["Cache-Control"], reply.listed("Vary")) == ("no-cache", {"accept-encoding"})
+            assert not {"content-type", "content-length"} & {name.lower() for name in not_modified.headers}
+        assert (await ask(client, path, 'If-None-Match: "x"')).body == full.body
+    assert len(tags) == len(DOCUMENTS)
