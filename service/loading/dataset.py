@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from service.loading.compiler import Compiler
 from service.loading.places import Texts, derive_places
 from service.model.attributes import NOTHING_DECLARED, Declaration
 from service.model.records import COMPANIES, Resource
-from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError, in_sheet
+from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError
 from service.reading.files.container import is_file
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
 from service.reading.files.file_names import holds_data
@@ -164,18 +164,24 @@ def _compile(
     if stored is None:
         return None
     compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=files.spools)
-    reader, is_complete = RecordReader(resource, files), True
-    for file in stored:
+    reader, is_complete, earlier = RecordReader(resource, files), True, 0
+    is_derived = files.derives_companies and resource.name == COMPANIES.name
+    for file, following in zip_longest(stored, stored[1:]):
+        is_last = following is None or following.stored is not file.stored  # of the sheets of a workbook
         try:
             found = _read(file, files, reader, compiler, progress)
+            if is_last and file.listing is not None and not is_derived:
+                file.listing.check_records(compiler.records - earlier)
         except FileError as error:
             is_complete = False
             if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
                 files.errors.append(diagnostic)
-            continue
+            found = ()
         if found:
             assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
-        if file.reader is not None and file is not stored[-1]:  # which is read again if companies are derived
+        if is_last:
+            earlier = compiler.records
+        if file.reader is not None and is_last and following is not None:  # else read again if companies are derived
             file.reader.close()
     if not is_complete:
         return None
@@ -188,21 +194,17 @@ def _read(
 ) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
     compiler.begin(file.name)
-    earlier, size, records = compiler.records, compiler.size, reader.read(file)
+    size, records = compiler.size, reader.read(file)
     is_first = True
     for batch in records.batches:
-        compiler.begin(in_sheet(file.name, batch.sheet))
         compiler.add(batch)
         if is_first and batch.done >= _FIRST_PART * batch.total:
             whole = size + (compiler.size - size) * batch.total / batch.done
             files.spools.require(int(_GROWTH * whole))
             is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
-    if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
-        file.listing.check_records(compiler.records - earlier)
-    for sheet, line, issue in records.warnings:
-        compiler.begin(place := in_sheet(file.name, sheet))
-        compiler.warn(Diagnostic(issue.code, place, line, None, None, None, issue.why))
+    for line, issue in records.warnings:
+        compiler.warn(Diagnostic(issue.code, file.name, line, None, None, None, issue.why))
     return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 

@@ -105,7 +105,6 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     unused          the columns or members that are not fields
     status_columns  unused columns that may say whether a store is open -> their cells
     as_of           the day that its closing dates were compared with; None if it has none
-    sheet           that of a workbook, if several are read
     done            how much of the file has been read, of `total`
     """
 
@@ -118,7 +117,6 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     total: int
     status_columns: Mapping[str, Sequence[Cell]] = {}
     as_of: date | None = None
-    sheet: str = ""
 
 
 class RecordFile(ABC):

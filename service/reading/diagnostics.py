@@ -78,11 +78,6 @@ class Location(msgspec.Struct, frozen=True):
         return Diagnostic(issue.code, self.file, self.line, self.record, self.field, short_value, issue.why)
 
 
-def in_sheet(file: str, sheet: str) -> str:
-    """Return the name of a file, and of a sheet of it if several are read."""
-    return f"{file}:{truncate(sheet)}" if sheet else file
-
-
 class FileError(Exception):
     """A file cannot be used at all: the reason, and the line if it is known."""
 

@@ -1,6 +1,7 @@
 """Several sheets are one table; cells are as they are shown, and what their texts do not say is warned of."""
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from service.reading.formats.package import links
 from service.reading.formats.sheet import Workbook
 from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import CellNote, SheetRequest, WorkbookFile
-from tests.loading.data_files import REQUIRED, load_mapped, load_stores, refusal, served
+from tests.loading.data_files import REQUIRED, as_json, load_files, load_mapped, load_stores, refusal, served
 from tests.program import run_here
 from tests.workbooks import Sheets, Value, ods, xlsx, xlsx_sheet
 from tests.zip_archives import zipped
@@ -74,13 +75,25 @@ def test_declared_sheets_are_one_table_and_errors_name_sheet_and_row(
 
 
 @pytest.mark.process
+def test_the_records_of_all_sheets_of_a_file_are_those_that_a_manifest_counts(tmp_path: Path) -> None:
+    content = xlsx({"North": NORTH, "South": SOUTH, "West": [HEADER]})
+    mapping = b'[stores]\nsheets = ["North", "South", "West"]\n[companies]\nfrom = "stores"'
+    files = {"stores.xlsx": content, "mapping.toml": mapping}
+    for records in (3, 2):
+        listed = {"stores.xlsx": {"sha256": sha256(content).hexdigest(), "records": records}}
+        loaded = load_files(tmp_path, files | {"manifest.json": as_json({"files": listed})})
+        why = ["the file has 3 records, manifest.json says 2"] if records == 2 else []
+        assert [each.why for each in loaded.report.errors] == why
+
+
+@pytest.mark.process
 def test_sheets_without_a_header_are_read_by_position_and_one_without_a_column_is_an_error(tmp_path: Path) -> None:
     mapping = f'[stores]\nsheets = ["N", "S"]\nskip_lines = 1\ncolumns = {REQUIRED}'
     content = xlsx({"N": [["North"], store(1)], "S": [["South"], store(2), store(3)]})
     assert ids(load_mapped(tmp_path, mapping, content, "stores.xlsx")) == ["s1", "s2", "s3"]
     content = xlsx({"North": NORTH, "South": [[], HEADER[:-1], store(3)[:-1]]})
     loaded = load_mapped(tmp_path, '[stores]\nsheets = ["North", "South"]', content, "stores.xlsx")
-    assert str(refusal(loaded)) == "stores.xlsx:2: sheet 'South' does not have columns of sheet 'North': 'country'"
+    assert str(refusal(loaded)).startswith("stores.xlsx:South:2: missing columns: country")
 
 
 @pytest.mark.process
@@ -329,9 +342,9 @@ def test_notes_are_warnings_with_the_cells_and_the_sheet() -> None:
     cells = ["><f>A1</f><v/>"] * 5
     file = WorkbookFile(workbook(*cells), TableOptions(sheets=("S",)))
     assert len(list(file.batches(["a"]))) == 1
-    ((sheet, line, issue),) = file.warnings
+    ((line, issue),) = file.warnings
     why = "5 formulas have no value (S!A2, S!B2, S!C2, …): open the file in a spreadsheet program, and save it"
-    assert (sheet, line, issue.code, issue.why) == ("", 2, "formula", why)
+    assert (line, issue.code, issue.why) == (2, "formula", why)
 
 
 def test_damaged_parts_of_a_package_are_errors_of_the_file() -> None:

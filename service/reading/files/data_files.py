@@ -37,6 +37,7 @@ from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import is_incomplete, load_mapping, parse_mapping
 from service.reading.text import decompress, plain_text
 from service.spool import FileBytes, Spools
+from service.texts import truncate
 
 _READERS: Final[Mapping[str, type[FileReader]]] = {PARQUET.name: ParquetReader, WORKBOOK.name: WorkbookReader}
 
@@ -106,7 +107,7 @@ class ChosenFiles:
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
-    """A data file as stored, its entry in a manifest, and the process that reads it if it is binary."""
+    """A data file as stored, its entry in a manifest, the process that reads it if it is binary, a sheet of several."""
 
     name: str
     format: FileFormat
@@ -114,6 +115,7 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
     stored: FileBytes
     listing: Listing | None
     reader: FileReader | None = None
+    sheet: str = ""
 
     def text(self, encoding: str | None = None, spools: Spools | None = None) -> FileBytes:
         """Return what the file holds, decoded to UTF-8; b"" if a process reads it. Raises FileError."""
@@ -219,18 +221,21 @@ def _read(
     except FileError as error:
         found.errors.append(error.diagnostic(resource.name))
         return
-    files = []
+    files, failed, sheets = list[StoredFile](), len(found.errors), found.mapping.of(resource).table.sheets
     for name in names:
+        several = sheets if name.format is WORKBOOK and len(sheets) > 1 else ("",)
         try:
             listing, stored = manifest.listing(name.name) if manifest else None, container.read(name.name)
             if listing is not None:
                 listing.check_bytes(stored)
             reader = _READERS.get(name.format.name)
             opened = reader(partial(decompress, stored, name.compression, found.spools)) if reader else None
-            files.append(StoredFile(name.name, name.format, name.compression, stored, listing, opened))
+            for sheet in several:
+                place = f"{name.name}:{truncate(sheet)}" if sheet else name.name
+                files.append(StoredFile(place, name.format, name.compression, stored, listing, opened, sheet))
         except FileError as error:
             found.errors.append(error.diagnostic(name.name))
-    if len(files) == len(names):
+    if len(found.errors) == failed:
         found.files[resource.name] = files
 
 

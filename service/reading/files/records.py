@@ -125,12 +125,12 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
     batches   in order; they raise FileError
     assumed   what was assumed about the file, each in a few words
-    warnings  about the file, each with its sheet, if there are several, and its line: complete after the last batch
+    warnings  about the file, each with its line: complete after the last batch
     """
 
     batches: Iterator[Batch]
     assumed: Sequence[str] = ()
-    warnings: Sequence[tuple[str, int | None, Issue]] = ()
+    warnings: Sequence[tuple[int | None, Issue]] = ()
 
 
 class RecordReader:
@@ -154,7 +154,8 @@ class RecordReader:
         finds = partial(has_columns, mapping=own, resource=self._held)
         opened = None
         if not (form is JSON and is_plain):
-            opened = open_file(text, form, reader=file.reader, options=own.table, finds=finds)
+            options = msgspec.structs.replace(own.table, sheets=(file.sheet,)) if file.sheet else own.table
+            opened = open_file(text, form, reader=file.reader, options=options, finds=finds)
         derives = data.derives_companies and not (is_plain and has_array(text, COMPANIES.name))
         is_derived = derives and resource.name != STORES.name
         found = opened or open_json(text, STORES.name if is_derived else resource.name)
@@ -171,7 +172,7 @@ class RecordReader:
         if resource.coordinates is not None:
             batches = _watched(batches, resource.coordinates, records, warnings)
         if not is_terminated:
-            warnings += [("", 1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
+            warnings += [(1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
         return Records(batches, [*_encoding(file), *records.assumed], warnings)
 
 
@@ -191,7 +192,7 @@ def _watched(
     batches: Iterator[Batch],
     coordinates: Sequence[str],
     records: MappedRecords,
-    warnings: list[tuple[str, int | None, Issue]],
+    warnings: list[tuple[int | None, Issue]],
 ) -> Iterator[Batch]:
     """Yield batches; add a warning if none of them has a location, but columns that are not used do."""
     has_location = False
@@ -201,7 +202,7 @@ def _watched(
     if not has_location and (names := records.located_columns()):
         columns = " and ".join(repr(truncate(name)) for name in names)
         warnings.append(
-            ("", None, Issue("locations", f"no store has a location, though some seem to be in {columns}: {_USE_THEM}"))
+            (None, Issue("locations", f"no store has a location, though some seem to be in {columns}: {_USE_THEM}"))
         )
 
 

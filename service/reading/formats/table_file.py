@@ -46,14 +46,12 @@ class Rows(msgspec.Struct, frozen=True, eq=False):
     lines      the line of the file on which each row begins, of a sheet its row
     done       how much of the file has been read after them, in the unit of `TableFile.total`
     malformed  the index of each row that cannot be read, which has no cells, and why
-    sheet      that of the rows, if there are several
     """
 
     rows: Sequence[Row]
     lines: Sequence[int]
     done: int = 0
     malformed: Mapping[int, str] = {}
-    sheet: str = ""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -175,7 +173,7 @@ class TableFile(RecordFile):
     """A table of texts: its first row with a value has the names of the columns, unless they are declared.
 
     total     the size of the file, in bytes or in rows
-    warnings  about the file, each with its sheet, if there are several, and its line: complete after all batches
+    warnings  about the file, each with its line: complete after all batches
     """
 
     total: int
@@ -183,7 +181,7 @@ class TableFile(RecordFile):
     def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns, self._header = options.clean, options.columns, Header((), 0)
-        self.warnings: list[tuple[str, int | None, Issue]] = []
+        self.warnings: list[tuple[int | None, Issue]] = []
         try:
             self._header, _ = self._split_header()
         except FileError:
@@ -227,7 +225,7 @@ class TableFile(RecordFile):
         if not repeated:
             return read
         known = set(self.warnings)  # of an earlier pass
-        self.warnings += [each for at in repeated if (each := (read.sheet, read.lines[at], _HEADER)) not in known]
+        self.warnings += [each for at in repeated if (each := (read.lines[at], _HEADER)) not in known]
         rows = [() if at in repeated else row for at, row in enumerate(read.rows)]
         return msgspec.structs.replace(read, rows=rows)
 
@@ -260,7 +258,6 @@ class TableFile(RecordFile):
             unused=unused_names,
             done=read.done,
             total=self.total,
-            sheet=read.sheet,
         )
 
     def _split_header(self) -> tuple[Header, Iterator[Rows]]:

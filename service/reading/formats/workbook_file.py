@@ -11,7 +11,6 @@ from service.reading.columns.field_names import find_alike
 from service.reading.diagnostics import FileError, Issue, WarningCode
 from service.reading.formats.table_file import (
     NO_OPTIONS,
-    NO_VALUE,
     Finds,
     Row,
     Rows,
@@ -107,7 +106,7 @@ class WorkbookReader(FileReader):
 
 
 class WorkbookFile(TableFile):
-    """Sheets of a workbook with the same columns: those of some names, else the first visible one."""
+    """A sheet of a workbook: the first of some names, else the first visible one."""
 
     has_dates = True
 
@@ -117,28 +116,26 @@ class WorkbookFile(TableFile):
         """Read the header, of a file or through the process that has it. Raises FileError."""
         self._reader = WorkbookReader.of(content)
         opened: Sheets = self._reader.opened
-        self._sheets = _find_sheets(opened.names, options.sheets)
-        self._others = [name for name in opened.names[: opened.visible] if name not in self._sheets]
-        self._notes, self._chosen = dict[str, Sequence[CellNote]](), bool(options.sheets)
+        self._sheet, self._chosen = _find_sheet(opened.names, options.sheets), bool(options.sheets)
+        self._others = [name for name in opened.names[: opened.visible] if name != self._sheet]
         self._skipped, self._above = options.skip_lines, None if options.columns else options.skip_lines
-        self._first = list(self._reader.parts(SheetRequest(self._sheets[0], most=BATCH_SIZE, above=self._above)))
-        self.names, self.total = (), self._first[0].last if self._first else 0
+        self._first = list(self._reader.parts(SheetRequest(self._sheet, most=BATCH_SIZE, above=self._above)))
+        self.total = self._first[0].last if self._first else 0
         if self._skipped and self._skipped >= self.total:
             rows = counted(self._skipped, "row")
             raise FileError(f"the mapping skips {rows}, but the sheet has only {self.total:,}")
-        chosen = f"sheet {truncate(self._sheets[0])!r}, the first of {len(opened.names)}"
+        chosen = f"sheet {truncate(self._sheet)!r}, the first of {len(opened.names)}"
         super().__init__(options, finds, [] if self._chosen or len(opened.names) == 1 else [chosen])
 
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records, and add warnings about what is not in them. Raises FileError."""
         yield from super().batches(columns, also)
-        for sheet, notes in self._notes.items():
-            place = sheet if len(self._sheets) > 1 else ""
-            self.warnings += [(place, note.row, _issue(sheet, note)) for note in notes if note.column not in columns]
+        notes = self._first[0].notes if self._first else ()
+        self.warnings += [(note.row, _issue(self._sheet, note)) for note in notes if note.column not in columns]
         if not self._chosen and (alike := self.alike_sheets(_SIMILAR)):
-            declared = msgspec.json.encode([*self._sheets, *alike]).decode()
+            declared = msgspec.json.encode([self._sheet, *alike]).decode()
             others = counted(len(alike), "other sheet has such records", "other sheets have such records")
-            self.warnings.append(("", None, Issue("sheet", f"{others}, not read: declare sheets = {declared}")))
+            self.warnings.append((None, Issue("sheet", f"{others}, not read: declare sheets = {declared}")))
 
     def alike_sheets(self, share: float = 1) -> Sequence[str]:
         """Return the names of the other visible sheets with records that have this share of the columns."""
@@ -153,52 +150,25 @@ class WorkbookFile(TableFile):
         return 0
 
     def _rows(self, _: int) -> Iterator[Rows]:
-        yield from self._sheet_rows(self._sheets[0])
-        for sheet in self._sheets[1:] if self.names else ():
-            places: Sequence[int | None] | None = range(len(self.names)) if self._above is None else None
-            for read in self._sheet_rows(sheet, self.total):
-                start = 0
-                if places is None and any(map(any, read.rows)):
-                    start = 1 + next(at for at, row in enumerate(read.rows) if any(row))
-                    places = self._places(sheet, read.rows[start - 1], read.lines[start - 1])
-                rows = [[NO_VALUE if at is None else row[at] for at in places or ()] for row in read.rows[start:]]
-                yield msgspec.structs.replace(read, rows=rows, lines=read.lines[start:])
-
-    def _places(self, sheet: str, header: Row, line: int) -> Sequence[int | None]:
-        """Return where another sheet has each column. Raises FileError if it does not have one."""
-        names = list(map(self._clean or str, header))
-        found = find_alike(self.names, names)
-        if missing := [name for name in self.names if name and not found[name] and not name.endswith(LINK)]:
-            shown = ", ".join(repr(truncate(name)) for name in missing[:MAX_SHEETS])
-            raise FileError(f"sheet {sheet!r} does not have columns of sheet {self._sheets[0]!r}: {shown}", line)
-        return [names.index(found[name][0]) if name and found[name] else None for name in self.names]
-
-    def _sheet_rows(self, sheet: str, before: int = 0) -> Iterator[Rows]:
-        """Yield the rows of a sheet that are not skipped, with their numbers; `before` are in other sheets."""
-        for read in self._parts(sheet):
-            self.total, self._notes[sheet] = max(self.total, before + read.last), read.notes
+        for read in self._parts():
             stop = read.first + len(read.rows)
             first = min(max(read.first, self._skipped + 1), stop)
-            place = sheet if len(self._sheets) > 1 else ""
-            yield Rows(read.rows[first - read.first :], range(first, stop), before + stop - 1, sheet=place)
+            yield Rows(read.rows[first - read.first :], range(first, stop), stop - 1)
 
-    def _parts(self, sheet: str) -> Iterator[SheetRows]:
-        skip = 0
-        if sheet == self._sheets[0]:
-            yield from self._first
-            skip = BATCH_SIZE
-        if skip < self.total:
-            yield from self._reader.parts(SheetRequest(sheet, skip, above=self._above))
+    def _parts(self) -> Iterator[SheetRows]:
+        yield from self._first
+        if self.total > BATCH_SIZE:
+            yield from self._reader.parts(SheetRequest(self._sheet, BATCH_SIZE, above=self._above))
 
 
-def _find_sheets(names: Sequence[str], declared: Sequence[str]) -> Sequence[str]:
-    """Return the declared sheets, else the first one. Raises FileError."""
+def _find_sheet(names: Sequence[str], declared: Sequence[str]) -> str:
+    """Return the first of the declared sheets, all of which the workbook has, else of all. Raises FileError."""
     if not names:
         raise FileError("the workbook has no sheet with cells")
     if unknown := next((name for name in declared if name not in names), None):
         shown = ", ".join(repr(truncate(name)) for name in names[:MAX_SHEETS]) + ", …" * (len(names) > MAX_SHEETS)
         raise FileError(f"the workbook has no sheet {unknown!r}; its sheets are {shown}")
-    return declared or names[:1]
+    return next(iter(declared or names))
 
 
 def _issue(sheet: str, note: CellNote) -> Issue:

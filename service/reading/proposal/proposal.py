@@ -125,7 +125,7 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Keys) ->
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
     warnings = file.warnings if isinstance(file, TableFile) else ()
-    yield from dict.fromkeys(f"# {issue.code}: {issue.why}." for _, _, issue in warnings)
+    yield from dict.fromkeys(f"# {issue.code}: {issue.why}." for _, issue in warnings)
     if "columns" in options and "column_1" not in first.columns:
         yield "# Several columns have one name: all are declared, with different names."
     elif "columns" in options:
