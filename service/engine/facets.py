@@ -131,7 +131,9 @@ def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
     """Return values of a field, by code or by text of its lists, as the first row with each has it."""
     column, lists = table.columns[name], table.lists.get(name)
     if lists is None:
-        return [_spelled(value) for value in _members(table, column.order[column.starts[values]], name)]
+        shown = _members(table, column.order[column.starts[values]], name)
+        # Numbers keep their digits.
+        return [msgspec.Raw(each) if each[:1] in _NUMBER_STARTS else msgspec.json.decode(each) for each in shown]
     rows, positions = np.unique(_first_rows(column, lists, values), return_inverse=True)
     codes = column.codes[rows].astype(np.intp)
     spend(_READING_TEXT * int((lists.offsets[codes + 1] - lists.offsets[codes]).sum()))
@@ -143,11 +145,6 @@ def read_spellings(table: Table, name: str, values: _Numbers) -> list[object]:
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
     """Yield a member of rows as JSON."""
     return map(bytes, map(attrgetter(name), decode_rows(table.json(rows), (name,)))) if len(rows) else iter(())
-
-
-def _spelled(value: bytes) -> object:
-    """Return a value as a client sees it: numbers keep their digits."""
-    return msgspec.Raw(value) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
 
 
 def _first_rows(column: Column, lists: ListTexts, texts: _Numbers) -> Rows:

@@ -51,7 +51,10 @@ class Page(msgspec.Struct, frozen=True):
 def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
     # Facets first: their matching rows are cached, and put into any order.
-    facets = _facets(table, query) if query.facets else UNSET
+    facets: Mapping[str, msgspec.Raw] | UnsetType = UNSET
+    if query.facets:
+        matches = Matches(table, query.criteria)
+        facets = {name: matches.facet(name) for name in query.facets}
     descending, stop = query.sort_order != SORT_ORDERS[0], query.page_num * query.limit
     order = ordered(table, query, None if descending else stop)
     first, total = stop - query.limit, order.total
@@ -65,11 +68,6 @@ def page(table: Table, query: Query, write: _Write = json_list) -> Page:
 def feature_page(table: Table, query: Query) -> Page:
     """Answer a query with features of GeoJSON instead of records."""
     return page(table, query, lambda *rows: [features(*rows)])
-
-
-def _facets(table: Table, query: Query) -> Mapping[str, msgspec.Raw]:
-    matches = Matches(table, query.criteria)
-    return {name: matches.facet(name) for name in query.facets or ()}
 
 
 def _distances(table: Table, query: Query, order: Selection, first: int, rows: Rows) -> Distances | None:

@@ -142,18 +142,9 @@ class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureColle
     facets: dict[str, Facet] | UnsetType = UNSET
 
 
-def collection_of(stores: Resource) -> type[msgspec.Struct]:
-    """Return the type of all matching stores, which may have attributes."""
-    return _of_features(StoreCollection, stores) if stores.attributes else StoreCollection
-
-
-def page_of_features(stores: Resource) -> type[msgspec.Struct]:
-    """Return the type of a page of stores, which may have attributes."""
-    return _of_features(StorePage, stores) if stores.attributes else StorePage
-
-
-def _of_features(whole: type[msgspec.Struct], stores: Resource) -> type[msgspec.Struct]:
-    return _redefined(whole, features=list[_feature_of(stores.items[1])])  # type: ignore[misc]
+def of_features(whole: type[msgspec.Struct], stores: Resource) -> type[msgspec.Struct]:
+    """Return the type of all matching stores or of a page of them, which may have attributes."""
+    return _redefined(whole, features=list[_feature_of(stores.items[1])]) if stores.attributes else whole  # type: ignore[misc]
 
 
 @lru_cache(2)  # a document has one type of a name

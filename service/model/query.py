@@ -259,8 +259,6 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
 def _decoded(text: str) -> str:
     """Return a name or value with its spaces and escapes decoded."""
     text = text.replace("+", " ")
-    return _ESCAPES.sub(_unescaped, text) if "%" in text else text
-
-
-def _unescaped(escapes: re.Match[str]) -> str:
-    return bytes.fromhex(escapes[0].replace("%", "")).decode("utf-8", "replace")
+    if "%" not in text:
+        return text
+    return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), text)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from service.model.coordinates import parse_box, parse_point
 from service.model.intervals import parse_minute
 from service.model.records import COMPANIES, Resource
-from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
+from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms
 
 
 class InvalidValue(Exception):
@@ -64,10 +64,6 @@ def _parse_radius(value: str) -> float:
     return number
 
 
-def _parse_words(value: str) -> tuple[Term, ...] | UnsetType:
-    return parse_terms(value) or UNSET
-
-
 OPEN_AT: Final = Parameter(
     name="open_at",
     description="A date-time with an offset: stores match that are open in its minute by their hours, and have "
@@ -111,6 +107,6 @@ def words_parameter(resource: Resource) -> Parameter:
         "not matter. The last word may be the beginning of one, unless a space follows it. "
         f"At most {MAX_WORDS} words and {MAX_CHARACTERS} characters.",
         schema={"type": "string", "maxLength": MAX_CHARACTERS},
-        parse=_parse_words,
+        parse=lambda value: parse_terms(value) or UNSET,
         example="king st",
     )

@@ -117,13 +117,17 @@ class Selection:
     def slice(self, start: int, stop: int) -> Rows:
         """Return the rows from one position to another, none if the first is not less."""
 
+    def valued(self) -> int:
+        """Return how many of the rows have a value."""
+        return self.non_null_count
+
     def whole(self) -> "Selection":
         """Return the same rows in a form from which many slices are taken."""
         return self
 
     def descending(self, start: int, stop: int) -> Rows:
         """Return the same of descending order, which reverses the rows with a value, then the rows without one."""
-        middle, total = self.non_null_count, self.total
+        middle, total = self.valued(), self.total
         first = self.slice(max(middle - stop, 0), max(middle - start, 0))[::-1]
         if stop <= middle:
             return first
@@ -161,11 +165,9 @@ class RowsByNumber(RowList):
         self.rows, self.metres, self.total, self._valued_count = rows, (), len(rows), valued_count
         self.nbytes = _OVERHEAD + rows.nbytes
 
-    def descending(self, start: int, stop: int) -> Rows:
-        """Return the same of descending order."""
-        # A Python integer would convert all rows to its type.
-        self.non_null_count = int(self.rows.searchsorted(np.int32(self._valued_count)))
-        return super().descending(start, stop)
+    def valued(self) -> int:
+        """Return how many of the rows have a value."""
+        return int(self.rows.searchsorted(np.int32(self._valued_count)))  # a Python integer would convert all rows
 
 
 class UnsortedRows(Selection):
@@ -190,17 +192,13 @@ class UnsortedRows(Selection):
         rows = np.partition(rows if len(rows) >= stop else self._rows, stop - 1)[:stop]
         return np.sort(np.partition(rows, start)[start:])
 
-    def descending(self, start: int, stop: int) -> Rows:
-        """Return the same of descending order."""
-        self.non_null_count = self._valued()
-        return super().descending(start, stop)
-
     def whole(self) -> RowList:
         """Return the same rows as a list."""
         spend(self.total)
-        return RowList(np.sort(self._rows), self._valued())
+        return RowsByNumber(np.sort(self._rows), self._valued_count)
 
-    def _valued(self) -> int:
+    def valued(self) -> int:
+        """Return how many of the rows have a value."""
         return int(np.count_nonzero(self._rows < self._valued_count))
 
 
@@ -223,10 +221,6 @@ class RowBitmap(Selection):
     def whole(self) -> "RowBitmap":
         """Return itself, as a scan returns the same rows."""
         return self
-
-    def valued(self) -> int:
-        """Return how many of the rows have a value."""
-        return self.non_null_count
 
     def has(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return for each of some positions whether its row is selected."""

@@ -23,8 +23,9 @@ from service.model.attributes import Schema
 from service.model.envelope import (
     PageLink,
     PaginatedResponse,
+    StorePage,
+    of_features,
     opening,
-    page_of_features,
     page_opening,
     wrap,
 )
@@ -173,7 +174,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
             responses={HTTPStatus.OK: tuple(page_of[record] for record in described.items)},
             errors=QUERY_ERRORS,
             parameters=parameters_of(described),
-            others={GEO_JSON: (page_of_features(described),)} if has_places else {},
+            others={GEO_JSON: (of_features(StorePage, described),)} if has_places else {},
             protected=True,
             public=has_places,
         )

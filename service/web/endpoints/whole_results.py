@@ -15,7 +15,7 @@ from service.engine.results import WRITERS, Write
 from service.engine.select import ordered
 from service.engine.table import Table
 from service.model.attributes import Schema
-from service.model.envelope import collection_of
+from service.model.envelope import StoreCollection, of_features
 from service.model.operation import COUNT_HEADER, CSV, GEO_JSON, NDJSON, Operation
 from service.model.parameters import file_parameters_of
 from service.model.query import Query, QueryParser
@@ -53,7 +53,7 @@ def _file(resource: Resource, table: Table, query: Query, file_name: str, write:
 _FORMS: Final[dict[str, tuple[str, str, Callable[[Resource], Any]]]] = {
     "csv": ("CSV (RFC 4180) in UTF-8, with a header", CSV, lambda _: str),
     "ndjson": ("lines of JSON, a record in each", NDJSON, lambda _: str),
-    "geojson": ("features of GeoJSON (RFC 7946)", GEO_JSON, collection_of),
+    "geojson": ("features of GeoJSON (RFC 7946)", GEO_JSON, partial(of_features, StoreCollection)),
 }
 
 

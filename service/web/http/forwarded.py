@@ -71,8 +71,8 @@ class TrustedProxies:
         if self._is_empty or X_FORWARDED_FOR not in headers or not self._trusts_peer(peer):
             return own
         address = None
-        for element in _chain(headers.getall(X_FORWARDED_FOR)):
-            address = _address(element)
+        for element in reversed(",".join(headers.getall(X_FORWARDED_FOR)).rsplit(",", MAX_PROXIES)[-MAX_PROXIES:]):
+            address = _address(element.strip(" \t"))
             if address is None or not self._trusts(address):
                 break
         return own if address is None else str(address)
@@ -117,12 +117,6 @@ def _network(text: str) -> Network:
     except ValueError as error:
         why = "it has host bits set" if "host bits" in str(error) else "write an address, 10.0.0.0/8 or unix"
         raise ValueError(f"{text!r} is not a network: {why}") from error
-
-
-def _chain(fields: Iterable[str]) -> Iterable[str]:
-    """Return the addresses that proxies added, the nearest first."""
-    last = ",".join(fields).rsplit(",", MAX_PROXIES)[-MAX_PROXIES:]
-    return (element.strip(" \t") for element in reversed(last))
 
 
 def _address(text: str) -> Address | None:

@@ -67,7 +67,9 @@ class Answers:
         """
         started, fields = perf_counter(), request.fields
         if route.protected:
-            line = request.line if request.method == hdrs.METH_GET else _as_get(request)
+            line = request.line
+            if request.method != hdrs.METH_GET:  # the answer to a HEAD has the same header fields
+                line = hdrs.METH_GET.encode() + line.removeprefix(request.method.encode())
             cache, key = self.data, line + fields.cache_key_suffix
         else:  # a document has no parameters
             cache, key = self._documents, route.path.encode() + fields.cache_key_suffix
@@ -127,8 +129,3 @@ class Answers:
             kept.route, kept.path = route.name, request.path
             held = 0 if kept.ok is None else held_bytes(kept.ok.pieces)
             cache.put(key, kept, _OVERHEAD_BYTES + held + _CHARACTER_BYTES * len(key))
-
-
-def _as_get(request: Request) -> bytes:
-    """Return the line of the GET for the same target: the answer to a HEAD has the same header fields."""
-    return hdrs.METH_GET.encode() + request.line.removeprefix(request.method.encode())

@@ -227,12 +227,8 @@ class App:
         await self._rate_limits.close()
 
     def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
-        vary = self._errors_vary[protected]
-        return error_answer(error, fields.accept, vary=vary, links=self._links(error))
-
-    def _links(self, error: RequestError) -> HeaderLines:
-        """Return the Link field from an error to the documentation, unless it would not help or this app has none."""
-        return HELP_LINES if error.links_help and self._has_docs else ""
+        links = HELP_LINES if error.links_help and self._has_docs else ""
+        return error_answer(error, fields.accept, vary=self._errors_vary[protected], links=links)
 
     def _redirect(self, path: str, query: str) -> Answer:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""
