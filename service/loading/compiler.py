@@ -38,10 +38,14 @@ def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, byte
     for column in columns:
         field, is_code = column.field, column.field.kind is POSTAL
         if field.searched and (is_code or field.is_list or not field.is_column or ACCENT in column.keys):
-            some = [" ".join(value) if isinstance(value, tuple) else value for value in column.values]
-            texts = [value if isinstance(value, str) else None for value in some]
-            if is_code:
-                texts = [text and (with_and_without_spaces(text) if _is_spaced(text) else text) for text in texts]
+            texts: Sequence[Any] = column.values
+            if field.is_list:
+                texts = [text and " ".join(text) for text in texts]
+            if is_code:  # nearly all are without spaces
+                texts = [
+                    with_and_without_spaces(text) if text and (" " in text or not text.isprintable()) else text
+                    for text in texts
+                ]
             yield field.name, join_keys(texts)
 
 
@@ -60,10 +64,6 @@ def with_and_without_spaces(code: str) -> str:
     """Return a postal code for words: its key has others where a character stands for a space and a mark."""
     words = code.split()
     return words[0] if len(words) == 1 else f"{code} {''.join(words)}"
-
-
-def _is_spaced(text: str) -> bool:
-    return " " in text or not text.isprintable()
 
 
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")

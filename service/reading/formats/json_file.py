@@ -205,7 +205,7 @@ def paths_of(values: Iterable[JsonValue]) -> list[str]:
     for value in values:
         with suppress(DecodeError, RecursionError):  # reported when the values are read
             for name, member in _OBJECTS.decode(value).items():
-                found |= dict.fromkeys(_paths(name, member, MAX_DEPTH))
+                found |= dict.fromkeys(_paths(name, member, MAX_DEPTH) if _is_nested(member) else (name,))
         if len(found) >= MAX_PATHS:
             break
     return list(found)[:MAX_PATHS]
@@ -257,7 +257,11 @@ def _paths(name: str, value: Raw, depth: int) -> Iterator[str]:
 
 
 def _parent(value: Raw) -> dict[str, Raw] | list[Raw] | None:
-    return _PARENT.decode(value) if bytes(memoryview(value)[:1]) in (b"[", b"{") else None
+    return _PARENT.decode(value) if _is_nested(value) else None
+
+
+def _is_nested(value: Raw) -> bool:
+    return bytes(memoryview(value)[:1]) in (b"[", b"{")
 
 
 class JsonFile(RecordFile):

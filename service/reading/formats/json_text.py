@@ -1,10 +1,10 @@
 """The values in a JSON text (RFC 8259), some at a time, and where a text is not JSON."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from typing import Final, TypeAlias
 
 import msgspec
@@ -62,11 +62,14 @@ _BEGINNINGS: Final = {WEB_PAGE: "a web page: download the data itself"} | {
 _VALUES: Final = msgspec.json.Decoder(Raw)
 
 
-def check_depth(values: Iterable[Raw | FileBytes]) -> None:
+def check_depth(values: Sequence[Raw | FileBytes]) -> None:
     """Raise RecursionError if a JSON value is nested deeper than `MAX_JSON_DEPTH`."""
+    deepest = 2 * MAX_JSON_DEPTH  # bytes that cannot be nested deeper
+    if not (long := list(compress(values, map(deepest.__lt__, map(len, values))))):
+        return
     import numpy as np  # noqa: PLC0415 - the process that serves starts the compiler before it needs it
 
-    for text in (bytes(value) for value in values if len(value) > 2 * MAX_JSON_DEPTH):  # one copy at a time
+    for text in map(bytes, long):  # one copy at a time
         if text.count(b"[") + text.count(b"{") > MAX_JSON_DEPTH:
             steps = np.frombuffer(_STRINGS.sub(b"", text).translate(_STEPS, _NO_STEPS), np.int8)
             if steps.cumsum(dtype=np.int32).max(initial=0) > MAX_JSON_DEPTH:
@@ -185,7 +188,7 @@ def array_values(text: FileBytes, name: str | None = None) -> JsonValues:
             path = _find_array(members, arrays) if name is None else path
             array = arrays[path] if name is None else members.get(name, _NULL)
             expected = f'the object has no array under "{name}"{_describe_members(members, arrays)}'
-            check_depth(value for each, value in members.items() if each != path[0])
+            check_depth([value for each, value in members.items() if each != path[0]])
         elements = msgspec.json.decode(array, type=list[Raw])
         check_depth(elements)
     except ValidationError:
