@@ -53,30 +53,20 @@ MIB = 1 << 20
 ROWS = [(paths.split(), int(most)) for most, paths in re.findall(r"^ *(\d+)  ((?: ?\S+\.py)+)$", TEXT, re.MULTILINE)]
 # Caches of what the program itself declares, each once: their keys do not come from clients.
 OF_CONSTANTS = {
-    "service.engine.row_csv",
-    "service.loading.opening_hours",
-    "service.model.attributes",
-    "service.model.envelope",
-    "service.model.openapi",
-    "service.reading.columns.field_names",
-    "service.reading.characters",
-    "service.sampling.reference_data",
-    "service.web.endpoints.documents",
-    "service.web.endpoints.embed",
+    *("service.engine.row_csv", "service.loading.opening_hours", "service.model.attributes", "service.model.envelope"),
+    *("service.model.openapi", "service.reading.columns.field_names", "service.reading.characters"),
+    "service.reading.mapping.toml",
+    *("service.sampling.reference_data", "service.web.endpoints.documents", "service.web.endpoints.embed"),
 }
 # Those of an application: header lines of origins, and of the last two data sets.
 OF_OBJECTS = {
-    "service.web.http.cors",
-    "service.web.endpoints.locations",
-    "service.web.endpoints.resources",
-    "service.web.endpoints.whole_results",
+    *("service.web.http.cors", "service.web.endpoints.locations"),
+    *("service.web.endpoints.resources", "service.web.endpoints.whole_results"),
 }
 # Those of the process that compiles data files.
 OF_COMPILING = {
-    "service.reading.columns.countries",
-    "service.reading.columns.dates",
-    "service.reading.hours.reader",
-    "service.reading.mapping.conversions",
+    *("service.reading.columns.countries", "service.reading.columns.dates"),
+    *("service.reading.hours.reader", "service.reading.mapping.conversions"),
 }
 FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long
 

@@ -36,7 +36,7 @@ IDENTIFIERS: Final = {
 FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson")
 GEO_JSON: Final = "application/geo+json"
 # A third of the questions that are asked of each data set; `make fuzz` asks more.
-CASES: Final = int(os.environ.get("FUZZ_CASES", "120"))
+CASES: Final = int(os.environ.get("FUZZ_CASES", "80"))
 
 
 def records() -> st.SearchStrategy[str]:

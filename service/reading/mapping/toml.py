@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -60,6 +61,7 @@ def refuse(key_path: str, reasons: Mapping[str, object]) -> None:
         raise FileError(key_path + why)
 
 
+@cache
 def keys_of(table: type[msgspec.Struct]) -> list[str]:
     """Return the keys of a table."""
     return [field.encode_name for field in msgspec.structs.fields(table)]
