@@ -163,12 +163,8 @@ class QueryParser:
             parameter = known.get(name)
             if parameter is None:
                 unknown[name] = None
-            elif (not value or value == _NULL or value.isspace()) and not parameter.blank:
-                pass  # as if it was omitted
-            elif name in given:
-                given[name].append(value)
-            else:
-                given[name] = [value]
+            elif parameter.blank or not (not value or value == _NULL or value.isspace()):  # else as if it was omitted
+                given.setdefault(name, []).append(value)
         if not given and not self._required and not (strict and unknown):
             return _EVERYTHING, unknown
         filters, values, errors = self._parse(given)

@@ -90,10 +90,13 @@ class App:
             request, keys = without_keys(request)
         fields, path = request.fields, request.path
         route, segment = self._routes.find(path)
-        name, protected = (UNMATCHED, False) if route is None else (route.name, route.protected)
+        name, protected, any_origin = UNMATCHED, False, False
+        if route is not None:
+            name, protected, any_origin = route.name, route.protected, route.any_origin
         request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
-        exchange = Exchange(request_id, name, protected, request.method, path, fields, request.remote, keys=keys)
-        exchange.any_origin = route is not None and route.any_origin
+        exchange = Exchange(
+            request_id, name, protected, request.method, path, fields, request.remote, any_origin=any_origin, keys=keys
+        )
         try:
             answer = self._answer(request, route, segment, exchange)
         except Exception as error:  # noqa: BLE001 - as below
