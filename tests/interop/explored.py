@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, ViewportSize, sync_playwright
 
 from tests.interop.software import TOOLS, found
 
@@ -122,3 +122,16 @@ def scroll_to_end(visit: Visit) -> None:
 def top(visit: Visit) -> int:
     """Return how far the list is scrolled."""
     return int(visit.page.locator("#rows").evaluate("rows => rows.scrollTop"))
+
+
+def areas(visit: Visit) -> list[list[float]]:
+    """Return what the map has shown, as west, south, east, north, as it goes on."""
+    shown = list[list[float]]()
+
+    def note(request: Request) -> None:
+        values = parse_qs(urlsplit(request.url).query)
+        if "/clusters?" in request.url:
+            shown.append([float(each) for each in values["bbox"][0].split(",")])
+
+    visit.page.on("request", note)
+    return shown

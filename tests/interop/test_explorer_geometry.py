@@ -6,10 +6,9 @@ from itertools import combinations
 from json import dumps
 from math import hypot
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Request, Route, ViewportSize, expect
+from playwright.sync_api import Route, ViewportSize, expect
 
 from service.model.hours import DAYS
 from tests.directory import company, store
@@ -19,6 +18,7 @@ from tests.interop.explored import (
     PHONE,
     SMALL_PHONE,
     Visit,
+    areas,
     box,
     is_apart,
     is_within,
@@ -391,19 +391,6 @@ def test_opening_hours_are_shown_and_filtered(visits: Any, served: Served) -> No
     visit.open("/explorer?open_at=2026-01-01T00:00:00Z").wait("1 store found")
     now.wait_for()
     assert now.get_attribute("aria-pressed") == "false"
-
-
-def areas(visit: Visit) -> list[list[float]]:
-    """Return what the map has shown, as west, south, east, north, as it goes on."""
-    shown = list[list[float]]()
-
-    def note(request: Request) -> None:
-        values = parse_qs(urlsplit(request.url).query)
-        if "/clusters?" in request.url:
-            shown.append([float(each) for each in values["bbox"][0].split(",")])
-
-    visit.page.on("request", note)
-    return shown
 
 
 def test_a_search_closes_the_store_that_it_does_not_find_and_the_map_shows_what_it_finds(look: Look) -> None:

@@ -50,6 +50,8 @@ export class List {
     this.page = null;
     /** @type {string[]} */
     this.columns = [];
+    /** The store whose card is open. */
+    this.selected = "";
     /** The words that are marked. */
     this.words = wordsOf("");
   }
@@ -97,7 +99,10 @@ export class List {
   /** @param {Attribute[]} attributes those that stores have, which come after the rows */
   setAttributes(attributes) {
     this.attributes = new Map(attributes.filter(({ kind, show }) => kind !== "hours" && show !== "never").map((each) => [each.name, each]));
+    const focused = this.#rows.find((row) => row.contains(document.activeElement))?.dataset.id;
     this.#draw();
+    this.select(this.selected);
+    if (focused) this.focus(focused);
   }
 
   /** Write the names of companies, which come after the rows. */
@@ -116,6 +121,7 @@ export class List {
 
   /** @param {string} id mark the row of the open store */
   select(id) {
+    this.selected = id;
     for (const row of this.#rows) row.classList.toggle("selected", id !== "" && row.dataset.id === id);
   }
 
