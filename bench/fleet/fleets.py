@@ -4,7 +4,6 @@ import csv
 import re
 import shutil
 import socket
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,12 +17,8 @@ from bench.servers import HOST, Failed, free_port
 from bench.shapes import KEY
 from tests.interop.caching_proxies import VARNISH, listens, nginx_options
 from tests.interop.software import found, running
+from tests.loading.data_files import packed
 from tests.program import Running, eventually, kill, serving
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 PLAIN: Final = "stores.baked"
 PACKED: Final = "stores.baked.zst"
@@ -107,7 +102,7 @@ class Origin:
     def publish(self, baked: Path) -> None:
         """Copy the file, which gives it a new time and so a new entity tag, then rename the copy."""
         if self._name == PACKED:
-            (self._folder / "new").write_bytes(zstd.compress(baked.read_bytes()))
+            (self._folder / "new").write_bytes(packed(baked.read_bytes(), PACKED))
         else:
             shutil.copyfile(baked, self._folder / "new")
         (self._folder / "new").replace(self._folder / "origin" / self._name)

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import struct
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -22,12 +21,8 @@ from tests.baking.random_datasets import baked_file, random_dataset
 from tests.engine.oracle import Record
 from tests.engine.random_records import VALUES
 from tests.engine.search_oracle import NAMES
+from tests.loading import data_files
 from tests.zip_archives import zipped
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 _DATASET = random_dataset((6, 2, 4, 1))
 _STORES: Sequence[Record] = _DATASET.records["stores"]
@@ -215,7 +210,7 @@ def parquet_files() -> tuple[bytes, ...]:
 def packed() -> tuple[bytes, ...]:
     """Return compressed texts, one of them of two parts."""
     text = csv_texts()[0]
-    return gzip.compress(text), gzip.compress(text) + gzip.compress(text), zstd.compress(text)
+    return gzip.compress(text), gzip.compress(text) + gzip.compress(text), data_files.packed(text, ".zst")
 
 
 def archives() -> tuple[bytes, ...]:

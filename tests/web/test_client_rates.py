@@ -147,8 +147,9 @@ KEYS = (
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(tmp_path, KEYS)
+async def service(tmp_path: Path, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> Service:
+    await serve(snapshots, data)
+    return Service(tmp_path, KEYS, snapshots, aiohttp_client)
 
 
 async def from_address(client: Client, address: str, target: str = "/stores?limit=1", key: str = PUBLIC) -> Reply:
@@ -156,12 +157,9 @@ async def from_address(client: Client, address: str, target: str = "/stores?limi
     return await ask(client, f"{target}&key={key}", *fields, key="")
 
 
-async def test_a_client_over_its_rate_gets_a_429_that_the_website_can_read(
-    service: Service, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
+async def test_a_client_over_its_rate_gets_a_429_that_the_website_can_read(service: Service) -> None:
     changes = {"trusted_proxy": ("127.0.0.1",), "rate_limit_fields": True}
-    client = await service.client(snapshots, aiohttp_client, clock=None, **changes)
+    client = await service.client(clock=None, **changes)
     replies = [await from_address(client, address) for address in ("2001:db8::1", "2001:db8::2", "2001:db8::3")]
     assert [reply.status for reply in replies] == [200, 200, 429]
     refused = replies[-1]
@@ -180,11 +178,8 @@ async def test_a_client_over_its_rate_gets_a_429_that_the_website_can_read(
     assert counts == {"allowed": "4.0", "refused": "1.0", "client_refused": "1.0", "store_failed": "0.0"}
 
 
-async def test_requests_for_too_much_count_and_those_of_other_websites_do_not(
-    service: Service, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
-    client = await service.client(snapshots, aiohttp_client, trusted_proxy=("127.0.0.1",))
+async def test_requests_for_too_much_count_and_those_of_other_websites_do_not(service: Service) -> None:
+    client = await service.client(trusted_proxy=("127.0.0.1",))
     for fields in ((), ("Origin: null",), ("Origin: https://evil.example",)):
         for target in (f"/stores?limit=1&key={PUBLIC}", f"/companies?key={PUBLIC}"):
             assert (await ask(client, target, *fields, key="")).status == 403

@@ -31,6 +31,12 @@ LONG = (
 
 
 @pytest.fixture
+async def app(snapshots: SnapshotHolder, folder: Data) -> App:
+    await serve(snapshots, folder)
+    return make_site(snapshots, authentication([KEY, "other"]), DEFAULTS).public
+
+
+@pytest.fixture
 def every_query_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_budget, "MOST_ROWS", 0)
 
@@ -69,10 +75,8 @@ async def answered(*wires: Wire) -> list[int]:
 @pytest.mark.usefixtures("every_query_is_long")
 @pytest.mark.parametrize("target", LONG)
 async def test_others_are_answered_while_a_query_waits_for_the_thread(
-    snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
+    app: App, busy_thread: Event, target: str
 ) -> None:
-    await serve(snapshots, folder)
-    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
     slow, fast = Wire(app), Wire(app)
     slow.unread += request(target)
     slow.deliver()
@@ -86,10 +90,8 @@ async def test_others_are_answered_while_a_query_waits_for_the_thread(
 @pytest.mark.usefixtures("every_query_is_long")
 @pytest.mark.parametrize("target", ["/stores?country=CA&sort_by=name", "/stores.csv?country=CA&sort_by=name"])
 async def test_a_query_whose_client_has_left_is_not_begun(
-    snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
+    app: App, snapshots: SnapshotHolder, busy_thread: Event, target: str
 ) -> None:
-    await serve(snapshots, folder)
-    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
     for _ in range(2 * MAX_LONG_QUERIES_OF_A_KEY):
         (wire,) = await waiting(app, target, KEY)
         wire.drop(ConnectionResetError())
@@ -109,10 +111,8 @@ async def test_a_query_whose_client_has_left_is_not_begun(
     "target", [LONG[0], LONG[-1], "/stores.csv?country=CA&sort_by=name", "/stores.ndjson?near=1,2"]
 )
 async def test_a_key_has_few_long_queries_at_a_time_and_the_next_is_a_503(
-    snapshots: SnapshotHolder, folder: Data, busy_thread: Event, target: str
+    app: App, busy_thread: Event, target: str
 ) -> None:
-    await serve(snapshots, folder)
-    app = make_site(snapshots, authentication([KEY, "other"]), DEFAULTS).public
     *first, refused, other = await waiting(app, target, *[KEY] * MAX_LONG_QUERIES_OF_A_KEY, KEY, "other")
     assert ([*map(len, (wire.statuses for wire in first))], other.statuses) == ([0] * MAX_LONG_QUERIES_OF_A_KEY, [])
     assert await answered(refused) == [503]
@@ -149,10 +149,9 @@ async def test_any_error_in_the_thread_is_an_error_of_the_request(error: type[Ex
 
 @pytest.mark.usefixtures("every_query_is_long")
 async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
-    snapshots: SnapshotHolder, folder: Data, data: Data, busy_thread: Event
+    app: App, snapshots: SnapshotHolder, data: Data, busy_thread: Event
 ) -> None:
-    await serve(snapshots, folder)
-    wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
+    wire = Wire(app)
     wire.unread += request(LONG[0])
     wire.deliver()
     await asyncio.sleep(0)
@@ -165,12 +164,11 @@ async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("target", ["/clusters?bbox=-170,-80,170,80&zoom=3", "/stores?limit=0&q=" + 17 * "a+", LONG[0]])
 async def test_an_answer_leaves_no_error_to_the_garbage_collector(
-    snapshots: SnapshotHolder, folder: Data, monkeypatch: pytest.MonkeyPatch, target: str
+    app: App, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    await serve(snapshots, folder)
     monkeypatch.setattr(row_budget, "MOST_ROWS", 0)
     monkeypatch.setattr(clusters, "MAX_CELLS", 0)
-    wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
+    wire = Wire(app)
     wire.unread += request(target)
     wire.deliver()
     assert await answered(wire) == [200 if target == LONG[0] else 422]
@@ -179,11 +177,8 @@ async def test_an_answer_leaves_no_error_to_the_garbage_collector(
 
 
 @pytest.mark.usefixtures("uncollected", "every_query_is_long")
-async def test_a_client_that_leaves_leaves_no_error_to_the_garbage_collector(
-    snapshots: SnapshotHolder, folder: Data, busy_thread: Event
-) -> None:
-    await serve(snapshots, folder)
-    (wire,) = await waiting(make_site(snapshots, authentication([KEY]), DEFAULTS).public, LONG[0], KEY)
+async def test_a_client_that_leaves_leaves_no_error_to_the_garbage_collector(app: App, busy_thread: Event) -> None:
+    (wire,) = await waiting(app, LONG[0], KEY)
     wire.drop(ConnectionResetError())
     await settle()
     busy_thread.set()

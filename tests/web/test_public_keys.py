@@ -46,21 +46,22 @@ FROM_SHOP, SAME_ORIGIN = f"Origin: {SHOP}", "Sec-Fetch-Site: same-origin"
 class Service:
     """A service with the keys of a file, and what it logged."""
 
-    def __init__(self, folder: Path, entries: Iterable[KeyEntry]) -> None:
+    def __init__(
+        self, folder: Path, entries: Iterable[KeyEntry], snapshots: SnapshotHolder, connect: AiohttpClient
+    ) -> None:
+        self._snapshots, self._connect = snapshots, connect
         self.file = folder / "keys.json"
         self.file.write_bytes(encode_keys(entries))
         self.ring = Keyring({}, self.file, folder / "backup.json")
         self.entries: list[Any] = []
 
-    async def client(
-        self, snapshots: SnapshotHolder, aiohttp_client: AiohttpClient, *, clock: float | None = None, **changes: Any
-    ) -> Client:
+    async def client(self, *, clock: float | None = None, **changes: Any) -> Client:
         await self.ring.start()
         settings = msgspec.structs.replace(DEFAULTS, **changes)
         keys = KeyAuthentication(self.ring, (lambda: clock) if clock is not None else time.time)
         authenticate = no_authentication if settings.no_auth else keys
-        site = make_site(snapshots, authenticate, settings, log=self._write)
-        client: Client = await aiohttp_client(ServiceServer(site.public))
+        site = make_site(self._snapshots, authenticate, settings, log=self._write)
+        client: Client = await self._connect(ServiceServer(site.public))
         return client
 
     def _write(self, entry: object) -> bool:
@@ -69,14 +70,14 @@ class Service:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(tmp_path, ENTRIES)
+async def service(tmp_path: Path, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> Service:
+    await serve(snapshots, data)
+    return Service(tmp_path, ENTRIES, snapshots, aiohttp_client)
 
 
 @pytest.fixture
-async def client(service: Service, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> Client:
-    await serve(snapshots, data)
-    return await service.client(snapshots, aiohttp_client)
+async def client(service: Service) -> Client:
+    return await service.client()
 
 
 async def public(client: Client, target: str, *fields: str, key: str = PUBLIC, **more: Any) -> Reply:
@@ -234,24 +235,18 @@ async def test_preflights_are_answered_for_the_websites_of_valid_keys_on_their_p
         assert (reply.status, reply.headers.get(ALLOWED)) == (405, None)
 
 
-async def test_preflights_follow_the_last_key_of_a_website_to_its_end(
-    tmp_path: Path, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
+async def test_preflights_follow_the_last_key_of_a_website_to_its_end(service: Service) -> None:
     keys = [entry(name=f"until-{days}", origins=(SHOP,), expires_at=TODAY + timedelta(days=days)) for days in (2, 4, 3)]
-    service = Service(tmp_path, keys)
+    service.file.write_bytes(encode_keys(keys))
     for days, status in ((1, 204), (3.5, 204), (4, 405)):
-        client = await service.client(snapshots, aiohttp_client, clock=TODAY.timestamp() + days * 86_400)
+        client = await service.client(clock=TODAY.timestamp() + days * 86_400)
         reply = await ask(client, "/stores", FROM_SHOP, PREFLIGHT, method="OPTIONS", key="")
         assert reply.status == status
 
 
-async def test_origins_of_the_setting_are_allowed_as_before(
-    service: Service, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
+async def test_origins_of_the_setting_are_allowed_as_before(service: Service) -> None:
     for setting, allowed in (("*", "*"), (SHOP, SHOP), (OTHER, SHOP)):
-        client = await service.client(snapshots, aiohttp_client, cors_origin=(setting,))
+        client = await service.client(cors_origin=(setting,))
         assert (await public(client, "/stores?limit=1")).headers[ALLOWED] == allowed
         refused = await public(client, "/stores?limit=1", f"Origin: {OTHER}")
         assert (refused.status, refused.headers[ALLOWED]) == (403, OTHER if setting == OTHER else "*")
@@ -265,11 +260,8 @@ async def test_a_public_key_is_no_key_to_the_probes(client: Client) -> None:
         assert (reply.status, "last_reload" in reply.json(), reply.headers.get(ALLOWED)) == (200, False, None)
 
 
-async def test_without_authentication_the_parameter_is_not_read(
-    service: Service, snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
-) -> None:
-    await serve(snapshots, data)
-    client = await service.client(snapshots, aiohttp_client, no_auth=True)
+async def test_without_authentication_the_parameter_is_not_read(service: Service) -> None:
+    client = await service.client(no_auth=True)
     for query in ("key=x", "key=x&key=y", f"key={PUBLIC}", f"%6bey={REVOKED}&limit=1000"):
         reply = await ask(client, f"/companies?{query}", "Prefer: handling=strict", key="")
         assert (reply.status, "key" in reply.headers["Link"]) == (200, False)
