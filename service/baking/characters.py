@@ -19,7 +19,7 @@ import numpy as np
 from service.baking.layout import Array, DamagedFile
 from service.model.words import is_in_word
 
-_ASCII: Final = bytes(range(128))
+_BEYOND_ASCII: Final = 128
 _CHUNK: Final = 1 << 20
 _UNASSIGNED: Final = "Cn"  # noncharacters have it too, in every release; private-use characters have "Co"
 _PYTHON: Final = f"Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -84,6 +84,7 @@ def _used(texts: Iterable[memoryview]) -> Array:
     for text in texts:
         decoder = getincrementaldecoder("utf-8")()
         for start in range(0, len(text), _CHUNK):
-            beyond_ascii = bytes(text[start : start + _CHUNK]).translate(None, _ASCII)
+            characters = np.frombuffer(text[start : start + _CHUNK], np.uint8)
+            beyond_ascii = characters[characters >= _BEYOND_ASCII].tobytes()
             used[np.frombuffer(decoder.decode(beyond_ascii).encode("utf-32-le"), "<u4")] = True
     return np.flatnonzero(used).astype(np.uint32)
