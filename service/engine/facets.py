@@ -28,7 +28,7 @@ _MOST: Final = 0.6
 # The spellings of all values of a field are kept if they are at most as many.
 _FEW_VALUES: Final = 1024
 # To read a spelling takes as long as to look at so many rows, and to read a text of a list.
-_READING: Final = 200
+_READING: Final = 64
 _READING_TEXT: Final = 128
 _ENCODE: Final = msgspec.json.Encoder().encode
 _NUMBER_STARTS: Final = frozenset({b"-", *(b"%d" % digit for digit in range(10))})

@@ -9,7 +9,7 @@ from typing import Final, ParamSpec, TypeVar
 MOST_ROWS = 100_000
 # In the time of looking at one row, NumPy compares so many codes that follow each other, or looks up so many bits.
 COMPARED: Final = 32
-LOOKED_UP: Final = 4
+LOOKED_UP: Final = 6
 
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
