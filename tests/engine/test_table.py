@@ -72,6 +72,16 @@ def test_rows_added_in_batches_form_one_table() -> None:
     assert found(table, *"abcdx") == [b"4", b"2", b"3", b"5", b"1"]
 
 
+def test_searched_texts_are_the_keys_in_batches_that_have_no_others() -> None:
+    builder = TableBuilder({"key": True, "name": True}, order_by="key", key="key", searched=("name",))
+    for number, texts in enumerate([None, ["ß"], ["é"], None]):
+        keys = {"key": join_keys([str(number)]), "name": join_keys([f"n{number}"])}
+        builder.add(b"%d\n" % number, keys, {"name": join_keys(texts)} if texts else None)
+    builder.build()
+    column, distinct = builder.searched["name"]
+    assert [distinct[code].decode() for code in column.codes] == ["n0", "ß", "é", "n3"]
+
+
 def test_filter_values_count_towards_the_size_of_cached_selections() -> None:
     table, long = companies("a"), "x" * (1 << 20)
     for number in range(64):
