@@ -590,7 +590,7 @@ FIGURES: Final = {
         read nothing for {web.connections.limits.READING_SECONDS} seconds
         of more than {web.pipeline.app.SHORT_BYTES!K} KiB
         {engine.select._BATCH_ROWS} records or {engine.select._BATCH_BYTES!K} KiB
-        more than {engine.columns.row_budget.MOST_ROWS:,} rows
+        look at {engine.columns.row_budget.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}
         descriptors less {server.listener._RESERVE}
         has {web.connections.limits.ADMIN_CONNECTIONS} connections of its own""",

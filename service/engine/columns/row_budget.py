@@ -16,7 +16,7 @@ _Result = TypeVar("_Result")
 
 
 class OverBudget(Exception):
-    """A query looks at more than `MOST_ROWS` rows."""
+    """A query needs more work than to look at `MOST_ROWS` rows."""
 
 
 class _Budget(threading.local):
