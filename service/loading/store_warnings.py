@@ -59,13 +59,12 @@ def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
     yield from _alike(stores, "company_id")
     yield from _without_location(stores)
     yield _at_zero(coordinates)
-    column, postal_codes = stores.columns["country"], stores.columns["postal_code"]
+    column, rows_by_country = stores.columns["country"], dict[Country, Rows]()
     for country, codes in _countries(column).items():
-        rows = union(map(column.postings, codes))
+        rows = rows_by_country[country] = union(map(column.postings, codes))
         yield from _outside(rows, coordinates, country.boxes)
         yield from _spellings(stores, codes)
-        if country.postal_digits is not None:
-            yield _short_codes(rows, postal_codes, country.postal_digits)
+    yield from _short_codes(stores.columns["postal_code"], rows_by_country)
 
 
 def _alike(stores: Table, field: str) -> Iterator[_Finding]:
@@ -151,16 +150,32 @@ def _spellings(stores: Table, codes: Sequence[int]) -> Iterator[_Finding]:
         yield _Finding("spelling", "country", column.postings(code), total, what, end)
 
 
-def _short_codes(rows: Rows, column: Column, digits: int) -> _Finding:
-    """Return the rows whose postal codes have one or two digits too few."""
-    values, short = _values(column), (digits - 2, digits - 1)
-    lengths = np.append(np.diff(values.offsets), 0)
-    possible = rows[np.isin(lengths.take(column.codes[rows]), [*short, *(length + _EXTENSION for length in short)])]
-    pattern = re.compile(rb"[0-9]{%d,%d}(?:-[0-9]{4})?" % short)
+def _short_codes(column: Column, rows_by_country: Mapping[Country, Rows]) -> Iterator[_Finding]:
+    """Yield the rows whose postal codes have one or two digits too few.
+
+    Zeros that a mapping adds are for all rows: only if no country gets them that has fewer digits, they are advised.
+    """
+    for country, rows in rows_by_country.items():
+        digits = country.postal_digits
+        if digits and len(short := _of_digits(column, rows, digits - 2, digits - 1)):
+            alike = union(rows for each, rows in rows_by_country.items() if each.postal_digits == digits)
+            if np.isin(_of_digits(column, column.order, 1, digits - 1), alike).all():
+                pad = f"fields.postal_code = {{ from = …, pad = {digits} }} under [stores] of the mapping"
+                end = f": leading zeros seem to be missing; declare {pad}"
+            else:
+                end = ": zeros in front may be lost; correct the file"
+            what = f"in {country.names[0]} with fewer than {digits} digits"
+            yield _Finding("postal", "postal_code", short, len(rows), what, end)
+
+
+def _of_digits(column: Column, rows: Rows, least: int, most: int) -> Rows:
+    """Return the rows whose postal codes have so many digits, and the four of an extension or not."""
+    values, lengths = _values(column), range(least, most + 1)
+    wanted = [*lengths, *(length + _EXTENSION for length in lengths)]
+    possible = rows[np.isin(np.append(np.diff(values.offsets), 0).take(column.codes[rows]), wanted)]
+    pattern = re.compile(rb"[0-9]{%d,%d}(?:-[0-9]{4})?" % (least, most))
     codes = column.codes[possible]
-    found = possible[np.isin(codes, [code for code in np.unique(codes).tolist() if pattern.fullmatch(values[code])])]
-    end = f": leading zeros seem to be missing; declare pad = {digits} in mapping.toml"
-    return _Finding("postal", "postal_code", found, len(rows), f"with fewer than {digits} digits", end)
+    return possible[np.isin(codes, [code for code in np.unique(codes).tolist() if pattern.fullmatch(values[code])])]
 
 
 def _countries(column: Column) -> Mapping[Country, list[int]]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from service.loading.dataset import Loaded, load, notes
 from service.sampling.reference_data import COUNTRIES, read_gazetteer
 from service.sampling.sample_dataset import write_sample
@@ -180,9 +182,26 @@ def test_postal_codes_without_their_zeros_have_a_warning(tmp_path: Path) -> None
     codes = ["02108", "2108", "544", "00544-0001", "2108-1234", "94103"]
     (warning,) = shown(tmp_path, *({"country": "US", "postal_code": code} for code in codes))
     assert warning == (
-        "postal stores.csv: postal_code: 3 of 6 stores with fewer than 5 digits, such as 's2': "
-        "leading zeros seem to be missing; declare pad = 5 in mapping.toml: '2108'"
+        "postal stores.csv: postal_code: 3 of 6 stores in US with fewer than 5 digits, such as 's2': leading zeros "
+        "seem to be missing; declare fields.postal_code = { from = …, pad = 5 } under [stores] of the mapping: '2108'"
     )
+
+
+FIXED = [("IT", "118"), ("DE", "1067-12"), ("CH", "CH-8001"), ("RO", None), ("RO", "94010")]
+
+
+@pytest.mark.parametrize(
+    ("others", "advises"),
+    [(FIXED, True), *(([other], False) for other in (("CH", "8001"), ("Utopia", "1"), ("RO", "9401")))],
+)
+def test_zeros_are_advised_if_no_store_of_another_country_gets_them_too(
+    tmp_path: Path, others: Sequence[tuple[str, str]], *, advises: bool
+) -> None:
+    fields = [{"country": country, "postal_code": code} for country, code in [("US", "2108"), *others]]
+    (warning,) = [each for each in shown(tmp_path, *fields) if " in US " in each]
+    assert "1 of 1 store in US with fewer than 5 digits, such as 's1': " in warning
+    assert ("pad = 5" in warning) == advises
+    assert (": zeros in front may be lost; correct the file: '2108'" in warning) != advises
 
 
 CODES = [("Germany", "1067"), ("FRA", "6000"), ("IT", "118"), ("ES", "8001"), ("JP", "600001"), ("BR", "1310100")]
