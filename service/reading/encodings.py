@@ -25,6 +25,7 @@ _MOST_WRONG: Final = 0.1  # of the characters beyond ASCII
 _LONGEST_RUN: Final = 4  # letters beyond ASCII one after the other, in scripts that have few
 _WESTERN: Final = "windows-1252"
 _NOT_ASCII: Final = re.compile(r"[^\0-\x7f]+")
+_NOT_ASCII_BYTE: Final = re.compile(rb"[^\0-\x7f]")
 _WORD: Final = re.compile(r"(?:[a-zA-Z]|[^\0-\x7f])+")
 _SIGNS: Final = ("LEFT", "RIGHT", "EN DASH", "EM DASH", "EURO", "DEGREE", "NO-BREAK", "MIDDLE DOT", "HORIZONTAL E")
 _LATIN: Final = ("LATIN", "MASCULINE", "FEMININE", "INVERTED", *_SIGNS)
@@ -79,7 +80,7 @@ def looks_like_unmarked_utf_16(text: FileBytes) -> bool:
 
 
 def describe_encoding(text: FileBytes, at: int = 0) -> str:
-    """Return what a text that is not UTF-8 looks like, by the bytes around some offset, and what to do."""
+    """Return what a text looks like that is not UTF-8 from some offset on, and what to do."""
     for signature, description in _SIGNATURES.items():
         if text.startswith(signature):
             return description
@@ -87,6 +88,8 @@ def describe_encoding(text: FileBytes, at: int = 0) -> str:
         encoding, name = "UTF-32", "utf-32"
     elif looks_like_unmarked_utf_16(text):
         encoding, name = "UTF-16 without a byte order mark", "utf-16-be" if text[0] == 0 else "utf-16-le"
+    elif _NOT_ASCII_BYTE.search(text, 0, max(text.rfind(b"\n", 0, at), text.rfind(b"\r", 0, at), 0)):
+        return "lines before are, so correct this one"
     elif not (plausible := dict(plausible_encodings(text[max(0, at - _SAMPLE) : at + _SAMPLE]))):
         return f"it is in an encoding that is not known, or damaged: {_declare('NAME')}"
     elif [*plausible] == [_WESTERN]:

@@ -94,7 +94,7 @@ def test_a_folder_with_the_empty_mapping_that_a_shell_creates_and_an_archive_are
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("a.xls", b"\xd0\xcf", "the file name has no known extension: save it as an Excel workbook (.xlsx)"),
+        ("a.xls", b"\xd0\xcf", "files of this format are not read: save it as an Excel workbook (.xlsx)"),
         ("a.xlsx", b"PK\x03\x04", "a.xlsx: not a workbook that can be read: "),
         ("a.pdf", b"%PDF", "the file name has no known extension: a data set is a folder with "),
         ("a.csv", b"", "a.csv: the file is empty: a header line is required"),

@@ -14,7 +14,7 @@ from service.reading.characters import check_characters, cleaner, may_have_wrong
 from service.reading.diagnostics import Diagnostic, FileError
 from service.reading.encodings import describe_encoding, parse_encoding, plausible_encodings
 from service.reading.mapping.conversions import control_issue
-from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, plain_text
+from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, decode_text, plain_text
 from tests.loading.data_files import (
     DERIVED,
     REQUIRED,
@@ -353,3 +353,13 @@ def test_no_encoding_fits_bytes_that_are_no_text_nor_a_western_one_words_of_acce
     assert "not known" in describe_encoding(b"a\xff\xfe\x81\x00\x8d")
     assert "windows-1252" not in dict(plausible_encodings("תל אביב חנות".encode("windows-1255")))
     assert "windows-1252" in dict(plausible_encodings("à Noël, où la créée".encode("windows-1252")))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_no_encoding_is_advised_for_a_line_after_others_in_utf_8(end: str) -> None:
+    header, good, bad = f"name,city{end}".encode(), f"Müller,Köln{end}".encode(), "Käfer,Köln".encode("cp1252")
+    with pytest.raises(FileError, match=r"0xe4 at .* is not UTF-8: lines before are, so correct this one") as raised:
+        decode_text(header + good + bad)
+    assert raised.value.line == 3
+    with pytest.raises(FileError, match="windows-1252"):
+        decode_text(header + bad)

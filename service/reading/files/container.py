@@ -170,8 +170,9 @@ def open_container(path: Path, spools: Spools | None = None) -> Container:
                 raise FileError("there is no such file or folder") from None
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
-        hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
-        raise FileError(f"the file name has no known extension: {hint}")
+        if conversion := suggest_conversion(path.name):
+            raise FileError(f"files of this format are not read: {conversion}")
+        raise FileError(f"the file name has no known extension: a data set is {ACCEPTED}")
     if is_archive(path):
         return ZipArchive(copy_stored(path, spools), spools)
     return Container(path.parent, [path.name], spools, path.name)
