@@ -1,6 +1,6 @@
 """A person's browser at the explorer: Chromium, driven by Playwright, with a record of all that went wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, ViewportSize, sync_playwright
 
 from tests.interop.software import TOOLS, found
+from tests.program import eventually
 
 # Root's own may not run in Chromium's sandbox.
 _OPTIONS: Final = ("--no-sandbox",)
@@ -63,6 +64,15 @@ class Visit:
     def wait(self, text: str) -> None:
         """Wait until the head of the list has a text."""
         self.page.get_by_role("heading", name=text, exact=True).wait_for()
+
+    def until(self, look: Callable[[], bool]) -> None:
+        """Wait until a call returns true. Playwright handles the events of the page only inside its own calls."""
+
+        def looked() -> bool:
+            self.page.wait_for_timeout(10)
+            return look()
+
+        eventually(looked)
 
     def rows(self) -> list[str]:
         """Return the names of the stores in the list."""

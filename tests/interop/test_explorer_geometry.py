@@ -97,7 +97,7 @@ def test_the_order_is_shown_and_by_name_at_first(look: Look) -> None:
     assert visit.page.locator("th[aria-sort=ascending]").inner_text().startswith("Name")
     assert visit.page.locator("#order").evaluate("select => select.selectedOptions[0].text") == "Name ↑"
     visit.page.locator("#order").select_option("created_at asc")
-    eventually(lambda: visit.query == "sort_by=created_at")
+    visit.until(lambda: visit.query == "sort_by=created_at")
 
 
 def test_countries_have_names_and_only_closed_stores_a_status(look: Look) -> None:
@@ -402,7 +402,7 @@ def test_a_search_closes_the_store_that_it_does_not_find_and_the_map_shows_what_
     visit.page.get_by_role("combobox", name="Search stores").fill("suva")
     visit.wait("1 store found")
     visit.page.locator("#card").wait_for(state="hidden")
-    eventually(lambda: shown[-1][0] < 179.5 < shown[-1][2] and shown[-1][1] < -17 < shown[-1][3])
+    visit.until(lambda: shown[-1][0] < 179.5 < shown[-1][2] and shown[-1][1] < -17 < shown[-1][3])
     assert visit.query == "sort_by=name&q=suva"
     visit.page.go_back()
     visit.page.locator("#card h2", has_text="Shop 090").wait_for()
@@ -437,7 +437,7 @@ def test_a_result_is_shown_whole_when_its_open_store_is_closed_meanwhile(look: L
     visit.page.route("**/clusters?**", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     visit.page.locator("#chips [data-name=city]").click()
     visit.wait("122 stores found")
-    eventually(lambda: len(held) > 0)
+    visit.until(lambda: len(held) > 0)
     visit.click("button", "Close")
     for each in held:
         each.continue_()
@@ -465,7 +465,7 @@ def test_the_map_offers_to_search_what_it_shows_until_the_open_store_is_closed(l
         search.wait_for()
         close()
         search.wait_for(state="hidden")
-        eventually(lambda: shown[-1] == pytest.approx(area, abs=0.01))
+        visit.until(lambda: shown[-1] == pytest.approx(area, abs=0.01))
     visit.page.get_by_role("link", name="Shop 090").click()
     search.wait_for()
     visit.page.locator("#order").select_option("name desc")
@@ -474,7 +474,7 @@ def test_the_map_offers_to_search_what_it_shows_until_the_open_store_is_closed(l
     visit.page.get_by_role("combobox", name="Search stores").fill("shop")
     visit.wait("60 stores found")
     search.wait_for(state="hidden")
-    eventually(lambda: shown[-1] == pytest.approx(area, abs=0.01))
+    visit.until(lambda: shown[-1] == pytest.approx(area, abs=0.01))
 
 
 def test_a_time_is_that_of_the_visitors_clock_and_has_its_zone(visits: Any, served: Served) -> None:

@@ -74,7 +74,7 @@ def test_the_map_returns_to_what_it_showed_before_the_store_was_opened(look: Loo
     visit.page.locator(".cluster").first.wait_for()
     home = shown[-1]
     visit.click("button", "Zoom in")
-    eventually(lambda: shown[-1] != home)
+    visit.until(lambda: shown[-1] != home)
     before = shown[-1]
     if viewport is PHONE:
         visit.click("tab", "List")
@@ -83,10 +83,10 @@ def test_the_map_returns_to_what_it_showed_before_the_store_was_opened(look: Loo
         visit.page.get_by_role("link", name=name).click()
         if viewport is PHONE:
             visit.click("button", "Show on map")
-        eventually(lambda: shown[-1] != left)  # noqa: B023 - it ends in this turn
+        visit.until(lambda: shown[-1] != left)  # noqa: B023 - it ends in this turn
         if viewport is PHONE or name == "Shop 110":
             visit.click("button", "Close")
-            eventually(lambda: shown[-1] == pytest.approx(before, abs=0.01))
+            visit.until(lambda: shown[-1] == pytest.approx(before, abs=0.01))
         if viewport is PHONE:
             visit.click("tab", "List")
 
@@ -115,7 +115,7 @@ def test_the_open_store_and_the_focus_stay_in_the_list_when_the_attributes_come(
     visit.wait("0 stores found")
     visit.page.route("**/openapi.json", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     visit.open("/explorer#store=s002").wait("120 stores found")
-    eventually(lambda: len(held) == 1)
+    visit.until(lambda: len(held) == 1)
     link = visit.page.locator("tr.selected a")
     link.focus()
     visit.page.locator("tbody").evaluate("body => { body.dataset.old = ''; }")
