@@ -128,6 +128,7 @@ NO_FIELDS = {
     "unlike any field": [*OTHERS, "x" * 10**6, "店舗", "@spider"],
     "numbers of houses": HOUSE_NUMBERS,
     "another letter in a short name": ["score", "seats", "stage"],
+    "another letter in a short name, and two exchanged": ["cash_in"],
 }
 
 

@@ -199,11 +199,16 @@ def suggest_field(name: str, resource: Resource) -> str | None:
     if parts:
         return parts.pop() if len(parts) == 1 else None
     key = _key(truncate(name))
-    misspelt = {_misspellings(resource).get(each) for each in _deletions(key)} - {None}
+    misspelt = {_slips(resource).get(key), *map(_misspellings(resource).get, _deletions(key))} - {None}
     if len(misspelt) == 1:
         return misspelt.pop()
     close = get_close_matches(key, [_key(field.name) for field in resource.fields], n=1, cutoff=_MIN_SIMILARITY)
     return known[close[0]] if close else None
+
+
+def names_company(name: str) -> bool:
+    """Return whether a name is that of a column of names of companies, as `brand`, and not of their identifiers."""
+    return suggest_field(name, STORES) == COMPANIES.identifier and not is_identifier_name(name)
 
 
 def is_house_number(name: str) -> bool:
@@ -257,14 +262,19 @@ def _known_names(resource: Resource) -> Mapping[str, str]:
 
 @cache
 def _misspellings(resource: Resource) -> Mapping[str, str]:
-    """Return the fields by their names without any one character; of short ones by two exchanged, or one doubled."""
+    """Return the fields by their names without any one character, if they are not short."""
     known = {key: field for key, field in _known_names(resource).items() if len(key) >= _MIN_LENGTH}
+    return {each: field for key, field in known.items() for each in _deletions(key)} | known
+
+
+@cache
+def _slips(resource: Resource) -> Mapping[str, str]:
+    """Return the fields by their short names, with two characters exchanged, or one doubled."""
     short = {key: field for key, field in _known_names(resource).items() if _SHORTEST <= len(key) < _MIN_LENGTH}
-    slips = {slip: field for key, field in short.items() for slip in _slips(key)}
-    return slips | {each: field for key, field in known.items() for each in _deletions(key)} | known
+    return {slip: field for key, field in short.items() for slip in _slips_of(key)}
 
 
-def _slips(key: str) -> Iterator[str]:
+def _slips_of(key: str) -> Iterator[str]:
     for index, (one, next_one) in enumerate(pairwise(f"{key} ")):
         yield f"{key[:index]}{next_one}{one}{key[index + 2 :]}".strip()
         yield f"{key[:index]}{one}{key[index:]}"

@@ -20,6 +20,7 @@ from service.reading.columns.field_names import (
     columns_by_nearest_name,
     end_of_path,
     is_house_number,
+    names_company,
     suggest_field,
 )
 from service.reading.columns.flags import IS_OPEN
@@ -43,6 +44,7 @@ from service.reading.proposal.entry import (
     join,
     propose_closing,
     prove_formats,
+    says_yes_and_no,
     unused_columns,
     with_formats,
 )
@@ -107,7 +109,8 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
         for column in first.columns.values()
         if (column.has_values or not first.count) and not _are_rows_numbered(column)
     ]
-    named = columns_by_nearest_name([column.name for column in columns], paths=paths)
+    flags = {column.name for column in columns if says_yes_and_no(column) and names_company(end_of_path(column.name))}
+    named = columns_by_nearest_name([column.name for column in columns if column.name not in flags], paths=paths)
     exchanged = _are_exchanged(first.columns, named)
     if exchanged:
         named |= {field: named[other] for field, other in zip(COORDINATES, COORDINATES[::-1], strict=True)}

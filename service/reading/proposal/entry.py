@@ -147,6 +147,12 @@ def is_flag(column: ColumnSample) -> bool:
     return _count_unknown(column) < len(column.texts) or not column.texts
 
 
+def says_yes_and_no(column: ColumnSample) -> bool:
+    """Return whether a column has words for both, and no others: `On` alone is a name."""
+    cells = {*column.values} - {None}
+    return len(cells) < _MAX_UNKNOWN and {flag_of(str(cell)) for cell in cells} == {True, False}
+
+
 def _says_what_is_open(column: ColumnSample) -> bool:
     """Return whether a column has words for open and closed, or is one of states with words for yes and no."""
     has_states = bool(column.texts) and has_status_word(column.name) and not _count_unknown(column)

@@ -12,7 +12,7 @@ from service.model.kinds import INSTANT, NUMBER, WORDS
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import RecordFile
 from service.reading.characters import REPAIRS, WINDOWS
-from service.reading.columns.field_names import COORDINATES, find_alike, is_identifier_name, suggest_field
+from service.reading.columns.field_names import COORDINATES, find_alike, names_company
 from service.reading.formats.json_file import heads
 from service.reading.formats.table_file import NO_OPTIONS, TableFile
 from service.reading.mapping.mapped_records import resolve_columns
@@ -26,6 +26,7 @@ from service.reading.proposal.entry import (
     fill_in,
     join,
     missing_notes,
+    says_yes_and_no,
     shortest,
     unused_columns,
     used_columns,
@@ -112,10 +113,10 @@ def _derive_companies(entries: dict[str, ProposedEntry], name: str, unused: dict
         comment = "no column names the company: fill in its name"
         entries[COMPANIES.identifier] = ProposedEntry({"constant": stem}, comment=comment)
         return
-    for column in unused:
-        if suggest_field(column, STORES) == COMPANIES.identifier and not is_identifier_name(column):
-            del unused[column]
-            yield from ("", "[companies.fields]", f"name = {quoted(column)}")
+    for each, column in unused.items():
+        if names_company(each) and not says_yes_and_no(column):
+            del unused[each]
+            yield from ("", "[companies.fields]", f"name = {quoted(each)}")
             return
 
 

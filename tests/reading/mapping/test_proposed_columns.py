@@ -145,6 +145,14 @@ def test_the_shortest_distinct_join_identifies_stores_that_no_column_does(rows: 
     assert len({each["store_id"] for each in compiled(text, file).stores}) == len(rows.strip(",\n").split("\n"))
 
 
+def test_columns_that_say_yes_and_no_name_no_company() -> None:
+    text = propose_mapping(table("id,chain,brand,company\n1,yes,On,no\n2,no,On,yes"), "x")
+    assert entries(text)["company_id"] == '"brand"'
+    assert "[companies.fields]" not in text
+    found = entries(propose_mapping(table("id,company_id\n1,0\n2,1"), "x"))
+    assert found["company_id"] == '"company_id"'
+
+
 def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
     text = propose_mapping(table("name,address,lat,lon\nA,1 Elm St,1.5,2.5\nB,x,1,2\nA,1 Elm St,1.6,2.6"), "x")
     assert (
