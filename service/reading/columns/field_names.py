@@ -165,6 +165,15 @@ def is_identifier_name(name: str) -> bool:
     return bool(found) and (found[-1] in _IDENTIFIER_WORDS or found[0] in _FIRST_IDENTIFIER_WORDS)
 
 
+def named_identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Return the columns of identifiers beside one of names, `clinic_id` → `clinic_name`, of what no field is about."""
+    identifiers = {name: _thing(name) for name in names if is_identifier_name(name)}
+    named = {_thing(name): name for name in names if name not in identifiers and {*_words(name)} & _NAME_WORDS}
+    pairs = {name: named[thing] for name, thing in identifiers.items() if thing in named}
+    fields = {name: {suggest_field(word, STORES) for word in _words(name)} for name in pairs}
+    return {name: other for name, other in pairs.items() if fields[name] <= {None, STORES.identifier}}
+
+
 def _thing(name: str) -> str:
     """Return what a name is about: `city` of `city_id`, `City Name` and `city`."""
     return "".join(word for word in _significant_words(name) if word not in _IDENTIFIER_WORDS | _NAME_WORDS)

@@ -20,6 +20,7 @@ from service.reading.columns.field_names import (
     columns_by_nearest_name,
     end_of_path,
     is_house_number,
+    named_identifiers,
     names_company,
     suggest_field,
 )
@@ -64,7 +65,7 @@ _EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 9
 _IDENTIFYING: Final = ("name", _ADDRESS_FIELDS, "city", "postal_code")
 _MOST_PARTS: Final = 3
 _MOST_LOST: Final = 2  # zeros
-_NO_IDENTIFIER: Final = "no column is named like an identifier; this is distinct in all records"
+_NO_IDENTIFIER: Final = "no column is named like an identifier of stores; this is distinct in all records"
 Integers: TypeAlias = NDArray[np.int64]
 _FACTORS: Final[Integers] = np.array([0x9E3779B97F4A7C15 * 3**power % 2**63 for power in range(16)], np.int64)
 
@@ -198,10 +199,15 @@ def find_identifier(
 ) -> dict[str, ProposedEntry]:
     """Return the entry of the identifier of stores: the shortest distinct join of columns of names and addresses.
 
+    Of stores without a name, an identifier beside one is such a column; if it is taken, the name has an entry, too.
     If there is none, it is to be filled in, with two records that no join distinguishes; none for a file without
     records. Raises FileError.
     """
-    parts = [entries[field].columns for field in _IDENTIFYING if field in entries and entries[field].columns]
+    unused = unused_columns(first, entries)
+    named = {} if "name" in entries else named_identifiers(unused)
+    distinct = [(each,) for each in named if len(unused[each].texts) >= first.count]
+    others = [entries[field].columns for field in _IDENTIFYING if field in entries and entries[field].columns]
+    parts = [*distinct[:1], *others]
     columns = list(dict.fromkeys(chain(*parts)))
     if not (first.count and columns):
         return {}
@@ -211,12 +217,12 @@ def find_identifier(
         joined = tuple(dict.fromkeys(chain(*some)))
         keys = hashes[:, list(map(columns.index, joined))] @ _FACTORS[: len(joined)]
         if np.unique(keys).size == len(keys) and keys.all():  # a record without any part has the key 0
-            return {STORES.identifier: join(joined, _NO_IDENTIFIER, separator="|")}
+            name = {"name": entry_of(unused[named[joined[0]]])} if joined[0] in named else {}
+            return {STORES.identifier: join(joined, _NO_IDENTIFIER, separator="|")} | name
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     alike = " and ".join(map(str, numbers[places == counts.argmax()][:2]))
-    unused = unused_columns(first, entries).values()
     why = f"No join of up to {_MOST_PARTS} of {', '.join(map(quoted, columns))} is distinct: see records {alike}."
-    return {STORES.identifier: msgspec.structs.replace(fill_in(STORES.fields[0], unused, first), notes=(why,))}
+    return {STORES.identifier: msgspec.structs.replace(fill_in(STORES.fields[0], unused.values(), first), notes=(why,))}
 
 
 def _hash(file: RecordFile, columns: Sequence[str]) -> tuple[Integers, Integers]:

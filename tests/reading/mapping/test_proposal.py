@@ -606,7 +606,7 @@ def test_missing_required_fields_are_to_be_filled_in() -> None:
     assert text.endswith(
         """\
 [stores.fields]
-store_id = "Straße"  # no column is named like an identifier; this is distinct in all records
+store_id = "Straße"  # no column is named like an identifier of stores; this is distinct in all records
 company_id = { constant = "läden" }  # no column names the company: fill in its name
 address_1 = "Straße"
 city = "Ort"

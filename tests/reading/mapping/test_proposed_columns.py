@@ -145,6 +145,34 @@ def test_the_shortest_distinct_join_identifies_stores_that_no_column_does(rows: 
     assert len({each["store_id"] for each in compiled(text, file).stores}) == len(rows.strip(",\n").split("\n"))
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "store_id", "name"),
+    [
+        ("clinic_id,clinic_name", "7,A;8,A", "clinic_id", "clinic_name"),
+        ("Market Name,Market ID", "A,7;A,8", "Market ID", "Market Name"),
+        ("clinic_id,clinic_name", "7,A;7,B", "address", None),  # not distinct
+        ("clinic_id,clinic_name", "7,A;,B", "address", None),
+        ("clinic_id,clinics", "7,A;8,B", "address", None),
+        ("clinic_id,clinic_name,clinic_name_id", "7,A,5;8,B,5", "clinic_id", "clinic_name"),
+        ("brand_id,brand_name", "7,A;8,B", "address", None),
+        ("parent_brand_id,parent_brand_name", "7,A;8,B", "address", None),
+        ("manager_id,manager_name,name", "7,A,X;8,B,Y", "name", "name"),
+    ],
+)
+def test_a_distinct_identifier_beside_a_name_of_the_same_identifies_stores(
+    header: str, rows: str, store_id: str, name: str | None
+) -> None:
+    cells = "\n".join(f"{row},{number} Elm St" for number, row in enumerate(rows.split(";")))
+    found = entries(propose_mapping(table(f"{header},address\n{cells}"), "x"))
+    assert (found["store_id"].partition("  #")[0], found.get("name")) == (f'"{store_id}"', name and f'"{name}"')
+
+
+def test_an_identifier_that_a_later_record_repeats_identifies_no_stores() -> None:
+    rows = [{"clinic_id": str(n), "clinic_name": "A", "address": f"{n} Elm St"} for n in range(LATE)]
+    found = entries(propose_mapping(table(as_table([*rows, {**rows[0], "address": "1 Main St"}])), "x"))
+    assert found["store_id"].startswith('"address"')
+
+
 def test_columns_that_say_yes_and_no_name_no_company() -> None:
     text = propose_mapping(table("id,chain,brand,company\n1,yes,On,no\n2,no,On,yes"), "x")
     assert entries(text)["company_id"] == '"brand"'
