@@ -170,17 +170,16 @@ export class Card {
     );
   }
 
-  /** Show whether the store is open now, and its week, if its hours are known. */
+  /** Where stores have hours, show whether this one is open now, and its week, or that they are not known. */
   async #addHours() {
     const { store } = this;
     const attribute = this.attributes.find(({ kind }) => kind === "hours");
-    const hours = attribute && valueOf(store, attribute.name);
-    if (!hours || store.is_open === false) return;
-    const { openingParts } = await import("./hours.js");
-    const parts = openingParts(hours, new Date(), LANGUAGE);
-    if (store !== this.store || parts === null) return;
-    this.status.replaceChildren(parts.badge);
-    this.week.replaceChildren(parts.week);
+    if (!attribute || store.is_open === false) return;
+    const hours = valueOf(store, attribute.name);
+    const parts = hours && (await import("./hours.js")).openingParts(hours, new Date(), LANGUAGE);
+    if (store !== this.store) return;
+    this.status.replaceChildren(parts ? parts.badge : badge(null, TEXT.hoursUnknown));
+    if (parts) this.week.replaceChildren(parts.week);
   }
 
   /** @param {Attribute} attribute @returns {HTMLElement[]} */

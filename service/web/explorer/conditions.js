@@ -75,7 +75,7 @@ function chip(state, name, value, { known, labelOf }) {
 /** @param {State} state @param {string} name @param {string} value @param {LabelOf} labelOf @returns {string} */
 function chipText(state, name, value, labelOf) {
   if (name === "near") {
-    const place = state.view.get("place") ?? (value === state.here ? TEXT.here : rounded(value));
+    const place = state.view.get("place") ?? (value === state.here ? TEXT.here : TEXT.aPoint);
     const radius = Number(state.get("radius"));
     return radius > 0 ? TEXT.withinOf(formatDistance(radius), place) : TEXT.nearPoint(place);
   }
@@ -84,9 +84,6 @@ function chipText(state, name, value, labelOf) {
   if (INSTANTS.includes(name) || value.includes("/")) return TEXT.is(fieldLabel(name), intervalText(value));
   return TEXT.is(fieldLabel(name), labelOf(name, value));
 }
-
-/** @param {string} point @returns {string} to about a kilometre */
-const rounded = (point) => point.replace(/\d+\.\d+/g, (degrees) => String(Number(Number(degrees).toFixed(2))));
 
 /** @param {string} value @returns {[string, string]} the ends of an interval, empty where it is open; a value is both */
 export function ends(value) {

@@ -19,7 +19,7 @@ export class Dataset {
     /** How many stores there are. @type {number | null} */
     this.whole = null;
     /** The attributes of the stores, as JSON to compare. */
-    this.declared = "[]";
+    this.declared = "";
     this.#listen();
   }
 

@@ -43,7 +43,7 @@ export class Filters {
     const attributes = { class: "menu", id: "more", ontoggle: () => this.#openMore() };
     this.more = /** @type {HTMLDetailsElement} */ (element("details", attributes, element("summary", {}, TEXT.more), panel));
     parts.menus.append(this.#nearMenu(), ...MENUS.map((name) => this.#menu(name, "menu")), this.openNow, this.more);
-    this.setAttributes([]);
+    this.setAttributes([], false);
   }
 
   /** @param {Record<string, Facet>} facets show the counts of values @param {number} [total] of how many stores */
@@ -59,8 +59,12 @@ export class Filters {
     this.showState();
   }
 
-  /** @param {Attribute[]} attributes those that stores have; their values are counted while they are looked at */
-  setAttributes(attributes) {
+  /**
+   * @param {Attribute[]} attributes those that stores have; their values are counted while they are looked at
+   * @param {boolean} [areKnown] whether the service has said which they are
+   */
+  setAttributes(attributes, areKnown = true) {
+    this.areKnown = areKnown;
     const status = this.menus.get("is_open")?.facet;
     for (const name of [...this.menus.keys()].filter((each) => !MENUS.includes(each))) this.menus.delete(name);
     this.attributes = attributes;
@@ -109,10 +113,14 @@ export class Filters {
     for (const menu of this.menus.values()) menu.showState(this.total);
     this.openNow.setAttribute("aria-pressed", String(this.#isOpenNow));
     const own = this.attributes.filter(({ isFilter }) => isFilter).map(({ name }) => name);
-    const known = [...this.actions.known, ...own, ...(this.#hasHours ? ["open_at"] : [])];
+    const ofHours = this.#hasHours ? ["open_at"] : [];
+    const known = this.areKnown ? [...this.actions.known, ...own, ...ofHours] : [...this.state.query.keys()];
+    const ofMore = ["is_open", "updated_at", ...own, ...(this.#isOpenNow ? [] : ofHours)];
+    this.more.querySelector("summary")?.classList.toggle("set", ofMore.some((name) => this.state.all(name).length));
     drawChips(this.parts.chips, this.state, { known, labelOf: (name, value) => this.label(name, value) });
     this.#drawRanges();
     this.#showNear();
+    this.parts.menus.querySelector("details.menu[open] > summary")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** Show the filters by intervals, while their menu is open. */

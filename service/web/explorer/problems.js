@@ -113,6 +113,6 @@ export function showEmpty(root, { total, whole }, state, search) {
   if (total > 0) return draw(TEXT.emptyPage, "", button(TEXT.firstPage, () => state.set({ page_num: "" })));
   const all = button(TEXT.clearAll, () => state.clear());
   if (state.get("bbox")) return draw(TEXT.emptyArea, TEXT.emptyAreaHint, button(TEXT.allAreas, () => state.set({ bbox: "" })), all);
-  draw(TEXT.emptyTitle, TEXT.emptyHint, all);
+  draw(TEXT.emptyTitle, byId("chips").hidden ? TEXT.emptyWordsHint : TEXT.emptyHint, all);
   search.offer().then((offered) => offered && all.before(offered));
 }

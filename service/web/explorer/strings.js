@@ -99,6 +99,7 @@ export const TEXT = {
 
   noStores: "There are no stores",
   noStoresHint: "The data that is served has none yet. The page shows them as soon as it has.",
+  emptyWordsHint: "Check the spelling, or search for fewer words.",
   emptyArea: "No store in this area",
   emptyAreaHint: "Zoom out, or look at all areas.",
   allAreas: "Look at all areas",
@@ -124,6 +125,7 @@ export const TEXT = {
   pickPoint: "Pick a point on the map",
   picking: "Choose the point on the map",
   noPosition: "The browser gives no position. Pick a point on the map instead.",
+  aPoint: "a point on the map",
   nearPoint: (/** @type {string} */ point) => `Near ${point}`,
   withinOf: (/** @type {string} */ distance, /** @type {string} */ point) => `Within ${distance} of ${point}`,
   inArea: "In this map area",
@@ -146,6 +148,7 @@ export const TEXT = {
   onMap: "Show on map",
   company: "Company",
   details: "Details",
+  hoursUnknown: "Hours unknown",
   gone: "This store is not in the data (any more).",
   notLocated: "This store has no coordinates on the map.",
 
