@@ -50,7 +50,8 @@ class Balancer(msgspec.Struct, frozen=True):
 
     def all_up(self) -> bool:
         """Return whether HAProxy regards every replica as ready."""
-        return all(row["status"] == "UP" for row in self._rows())
+        # It accepts connections before its socket has its name.
+        return self.socket.exists() and all(row["status"] == "UP" for row in self._rows())
 
     def _rows(self) -> list[dict[str, str]]:
         with socket.socket(socket.AF_UNIX) as client:
