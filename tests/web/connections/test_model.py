@@ -43,7 +43,7 @@ def _get(*fields: bytes, path: bytes = b"/health", version: bytes = b"1.1") -> b
     return b"\r\n".join((b"GET " + path + b" HTTP/" + version, b"Host: t", *fields, b"", b""))
 
 
-NONSENSE: Final = Item(b"NONSENSE\r\n", status=400, last=True, lingers=True)
+NONSENSE: Final = Item(b"NONSENSE\r", status=400, last=True, lingers=True)
 CHUNKED: Final = b"Transfer-Encoding: chunked"
 ITEMS: Final = (
     Item(GET),
