@@ -51,8 +51,9 @@ class Event(Enum):
 
 
 # A client may send any token as a method: nonstandard ones share the last label.
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 _OTHER: Final = "other"
-METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", _OTHER)
+_METHOD_LABELS: Final = (*METHODS, _OTHER)
 # The label of requests without a route.
 UNMATCHED: Final = "unmatched"
 # The status of a request that was cancelled before its response was made, as nginx has it: the client has left.
@@ -88,8 +89,8 @@ class Counters(Collector):
         self._routes = routes
         self._counts, self.slot = slot.counts, slot
         per_method = len(routes) * len(_STATUSES)
-        self._of_method = {method: index * per_method for index, method in enumerate(METHODS)}
-        self._requests, width = len(METHODS) * per_method, len(_CLASSES) * _WIDTH_OF_CLASS
+        self._of_method = {method: index * per_method for index, method in enumerate(_METHOD_LABELS)}
+        self._requests, width = len(_METHOD_LABELS) * per_method, len(_CLASSES) * _WIDTH_OF_CLASS
         durations = self._requests + len(routes) * width
         self._bytes = durations + len(routes) * len(_CLASSES)
         # Of each route and status, where its requests are among those of a method, its buckets, duration and bytes.
@@ -149,9 +150,9 @@ class Counters(Collector):
             "Requests, by method, route and status.",
             labels=["method", "route", "status"],
         )
-        by_labels = counts[: self._requests].reshape(len(METHODS), len(self._routes), len(_STATUSES))
+        by_labels = counts[: self._requests].reshape(len(_METHOD_LABELS), len(self._routes), len(_STATUSES))
         for method, route, status in np.argwhere(by_labels).tolist():
-            labels = METHODS[method], self._routes[route], str(_STATUSES[status])
+            labels = _METHOD_LABELS[method], self._routes[route], str(_STATUSES[status])
             requests.add_metric(labels, int(by_labels[method, route, status]))
         return requests
 

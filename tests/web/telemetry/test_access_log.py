@@ -125,7 +125,7 @@ async def test_a_malformed_request_is_logged_without_its_content(logged: Client,
 async def test_a_request_with_a_method_of_any_name_is_logged_with_its_path_and_without_the_name(
     logged: Client, lines: Lines
 ) -> None:
-    for method in ("PROPFIND", "SECRET"):
+    for method in ("PROPFIND", "SECRET", "other"):
         assert (await ask(logged, "/stores", method=method)).status == 405
         assert (lines.last["method"], lines.last["path"], lines.last["route"]) == (None, "/stores", "/stores")
 
