@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from typing import Final, TypeAlias
-from unicodedata import category, normalize
 
 import msgspec
 import numpy as np
@@ -22,6 +21,7 @@ from service.model.kinds import (
     POSTAL,
     Kind,
     fold_case,
+    joining,
     key_number,
     number_key,
 )
@@ -295,7 +295,6 @@ _FOLDED: Final = np.zeros(sys.maxunicode + 1, np.uint32)
 _BY_LINE, _UNPRINTABLE = sys.maxunicode + 1, sys.maxunicode + 2
 _UTF_32: Final = "utf-32-le"
 _SHARP_S: Final = "\u00df"  # the only usual letter that is folded to two
-_JAMO: Final = range(0x1100, 0x1200)
 
 
 def fold_lines(lines: str) -> str | None:
@@ -324,6 +323,5 @@ def _fold_alone(character: str) -> int:
     """Return what a character is folded to if it never joins another one before it."""
     if not character.isprintable() and character != "\n":
         return _UNPRINTABLE
-    folded, forms = fold_case(character), {*normalize("NFKC", character), *fold_case(character)}
-    may_join = any(category(each)[0] == "M" or ord(each) in _JAMO for each in forms)
-    return _BY_LINE if may_join or len(folded) > 1 else ord(folded)
+    folded = fold_case(character)
+    return _BY_LINE if joining(character) or len(folded) > 1 else ord(folded)

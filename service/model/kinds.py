@@ -84,6 +84,12 @@ def fold_case(text: str) -> str:
     )
 
 
+def joining(character: str) -> set[str]:
+    """Return the marks and Hangul letters among the forms of a character, which may join one before it."""
+    forms = {*unicodedata.normalize("NFKC", character), *fold_case(character)}
+    return {each for each in forms if unicodedata.category(each)[0] == "M" or "\u1100" <= each < "\u1200"}
+
+
 def _normalize(text: str) -> str:
     """Return text in NFKC, in time proportional to its length."""
     if unicodedata.is_normalized("NFKC", text):

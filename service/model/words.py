@@ -17,7 +17,7 @@ from unicodedata import category
 
 import msgspec
 
-from service.model.kinds import POSTAL, fold_case
+from service.model.kinds import POSTAL, fold_case, joining
 
 MAX_WORDS: Final = 16
 MAX_CHARACTERS: Final = 256
@@ -154,9 +154,7 @@ class _Alone(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        forms = {*unicodedata.normalize("NFKC", character), *fold_case(character)}
-        accents = {each for each in forms.difference(_VOICING_MARKS) if unicodedata.combining(each)}
-        if any(category(each)[0] == "M" or "\u1100" <= each < "\u1200" for each in forms - accents):
+        if any(each in _VOICING_MARKS or not unicodedata.combining(each) for each in joining(character)):
             raise ValueError(character)
         self[code] = _separated(_fold(character))
         return self[code]

@@ -148,7 +148,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def totals(self) -> tuple[Totals, Totals]:
         """The totals of the latitudes and of the longitudes; most requests need none of them."""
-        spend(self.count // 2)
+        spend(self.count // 2)  # to sum both takes half as long as to look at the rows
         return totals(self.latitudes), totals(self.longitudes)
 
     @cached_property
