@@ -29,13 +29,19 @@ def test_a_service_is_killed_if_the_test_that_started_it_fails() -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def test_a_fork_is_like_a_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hangup", [signal.SIG_DFL, signal.SIG_IGN])  # which is ignored under `nohup`
+def test_a_fork_is_like_a_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangup: signal.Handlers) -> None:
     monkeypatch.chdir(tmp_path)
     Path("state.py").write_text(STATE)
     command, variables = [sys.executable, "-m", "state", "--option", "\udcff"], {**os.environ, "ONE": "more"}
-    ended = []
-    for start in (Warm, Popen):
-        with start(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, env=variables, process_group=0) as process:
-            ended.append((*process.communicate("input", timeout=SECONDS), process.returncode))
+    ended, before = [], signal.signal(signal.SIGHUP, hangup)
+    try:
+        for start in (Warm, Popen):
+            with start(
+                command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, env=variables, process_group=0
+            ) as process:
+                ended.append((*process.communicate("input", timeout=SECONDS), process.returncode))
+    finally:
+        signal.signal(signal.SIGHUP, before)
     assert ended[0] == ended[1]
     assert ended[0][1:] == ("an error\n", 1)

@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -32,15 +33,20 @@ _one_at_a_time: Final = Lock()
 class Warm(subprocess.Popen[str]):
     """What `Popen` makes of `[sys.executable, "-m", MODULE, …]`, in a process group of its own.
 
-    Arguments, environment, working folder and standard streams are those of the call. What Python itself reads from the
-    environment, such as PYTHONPATH, has no effect.
+    Arguments, environment, working folder and standard streams are those of the call, and whether a hangup is ignored,
+    which tests change. What Python itself reads from the environment, such as PYTHONPATH, has no effect.
     """
 
     def _execute_child(self, args: list[str], *others: Any) -> None:
         """Fork where `Popen` starts a program; the parameters are the same from Python 3.11 to 3.14."""
         sys.audit("subprocess.Popen", args[0], args, None, None)
         environment, pipes = others[5], others[9:15]
-        start = {"arguments": args[2:], "folder": str(Path.cwd()), "environment": dict(environment or os.environ)}
+        start = {
+            "arguments": args[2:],
+            "folder": str(Path.cwd()),
+            "environment": dict(environment or os.environ),
+            "ignores_hangup": signal.getsignal(signal.SIGHUP) == signal.SIG_IGN,
+        }
         streams = [given if given >= 0 else standard for standard, given in enumerate((pipes[0], pipes[3], pipes[5]))]
         with _one_at_a_time:
             parent = _parent()
@@ -117,6 +123,7 @@ def _main(parent: int) -> NoReturn:
     os.chdir(start["folder"])
     os.environ.clear()
     os.environ.update(start["environment"])
+    signal.signal(signal.SIGHUP, signal.SIG_IGN if start["ignores_hangup"] else signal.SIG_DFL)
     sys.path[0] = start["folder"]
     module, *sys.argv[1:] = start["arguments"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
