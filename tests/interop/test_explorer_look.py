@@ -53,8 +53,9 @@ def test_on_a_phone_the_formats_of_a_download_are_seen_whole(look: Look) -> None
     visit = look("/explorer", PHONE)
     visit.wait("4 stores found")
     visit.page.locator("#take-away summary").click()
-    panel, formats = box(visit.page.locator("#take-away .panel")), visit.page.locator(".format")
-    eventually(lambda: formats.count() == 4)
+    formats = visit.page.locator(".format")
+    expect(formats).to_have_count(4)
+    panel = box(visit.page.locator("#take-away .panel"))
     for at in range(4):
         assert is_within(box(formats.nth(at)), panel)
         assert formats.nth(at).evaluate("each => each.scrollWidth <= each.clientWidth")
