@@ -92,6 +92,28 @@ class Table:
     `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
 
+    # As of `StringArray`.
+    __slots__ = (
+        "__dict__",
+        "_bitmaps",
+        "all_rows",
+        "columns",
+        "facets",
+        "hours",
+        "json",
+        "key",
+        "least_many",
+        "lists",
+        "locations",
+        "matches",
+        "nearest",
+        "order_by",
+        "rows",
+        "selections",
+        "spellings",
+        "text",
+    )
+
     def __init__(  # noqa: PLR0913 - the parts of a table
         self,
         rows: StringArray,
@@ -150,11 +172,15 @@ class Table:
             return order, self.locations.count
         return self.columns[name].order, self.columns[name].non_null_count
 
-    def find(self, key: str) -> memoryview | None:
+    def find(self, key: str) -> bytes | None:
         """Return the row with an identifier as JSON, or None."""
         column = self.columns[self.key]
         code = None if column.values is None else column.values.find(key)
-        return None if code is None else self.rows.view(column.order[column.starts[code]], without=len(ROW_END))
+        if code is None:
+            return None
+        row = column.order.item(column.starts.item(code))
+        # A copy, so that nothing of an answer that is kept is known to the garbage collector.
+        return self.rows.view(row, without=len(ROW_END)).tobytes()
 
     @cached_property
     def times(self) -> RowTimes:

@@ -110,6 +110,9 @@ class StringArray(SortedStrings):
     They are searched only if they are sorted and distinct.
     """
 
+    # Beside the dictionary of a `cached_property`, attributes in slots are read several times as fast as in it.
+    __slots__ = ("_offsets", "_starts", "_stops", "data", "offsets")
+
     def __init__(self, data: memoryview, offsets: NDArray[np.integer]) -> None:
         self.data = data
         self.offsets = offsets

@@ -208,8 +208,7 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
         row = table(dataset).find(identifier)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
-        # A copy of the row, so that nothing of an answer that is kept is known to the garbage collector.
-        return Plan(representation, partial(Answer, (bytes(row),)))
+        return Plan(representation, partial(Answer, (row,)))
 
     def describe(schema: Schema) -> Operation:
         return Operation(

@@ -57,6 +57,9 @@ class RequestFields:
     _varying        values of some in `VARYING` that replace theirs
     """
 
+    # Those that each request needs are read faster than from the dictionary of the cached properties.
+    __slots__ = ("__dict__", "_received", "_varying", "has_preference", "is_conditional", "origin", "versions")
+
     def __init__(self, headers: CIMultiDictProxy[str]) -> None:
         self._received = headers
         self._varying: Mapping[str, bytes] = {}
@@ -80,7 +83,9 @@ class RequestFields:
         attributes |= self.__dict__
         for name in DERIVED_FROM_VARYING:
             attributes.pop(name, None)
-        attributes["_varying"] = values
+        fields.origin, fields.versions = self.origin, self.versions
+        fields.is_conditional, fields.has_preference = self.is_conditional, self.has_preference
+        fields._received, fields._varying = self._received, values  # noqa: SLF001 - its own class
         return fields
 
     @cached_property
