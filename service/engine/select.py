@@ -24,7 +24,6 @@ from service.engine.geography.areas import circle_area
 from service.engine.geography.distance_order import DistanceOrder, order_rows
 from service.engine.table import Table
 from service.model.coordinates import Coordinates
-from service.model.intervals import Interval
 from service.model.query import ALL_ROWS, Criteria, Query
 from service.model.records import DISTANCE
 
@@ -132,15 +131,15 @@ def _slice(table: Table, criteria: Criteria, sort_by: str) -> Selection | None:
     if name in table.lists or sort_by not in (name, table.order_by):
         return None
     column = table.columns[name]
-    if isinstance(key, Interval):
+    if isinstance(key, str):
+        rows = column.having(key)
+    else:
         codes = codes_in(table, name, key)
         rows = column.slice(codes)
         if len(codes) > 1 and name != sort_by:
             if len(rows) >= _SORTED:
                 return UnsortedRows(rows, table.all_rows[sort_by].non_null_count)
             rows = np.sort(rows)
-    else:
-        rows = column.having(key)
     return RowList(rows, len(rows)) if name == sort_by else _listed(table, rows)
 
 

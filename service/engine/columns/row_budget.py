@@ -3,7 +3,7 @@
 import math
 import threading
 from collections.abc import Callable
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, TypeVar
 
 # Looking at this many rows takes about a millisecond.
 MOST_ROWS = 100_000
@@ -11,7 +11,6 @@ MOST_ROWS = 100_000
 COMPARED: Final = 32
 LOOKED_UP: Final = 6
 
-_Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
 
 
@@ -28,11 +27,11 @@ class _Budget(threading.local):
 _left: Final = _Budget()
 
 
-def within_budget(query: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+def within_budget(query: Callable[[], _Result]) -> _Result:
     """Run a query that may look at `MOST_ROWS` rows. Raises `OverBudget` before it looks at more."""
     _left.rows = MOST_ROWS
     try:
-        return query(*args, **kwargs)
+        return query()
     finally:
         _left.rows = math.inf
 

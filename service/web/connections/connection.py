@@ -334,19 +334,20 @@ class Connection(asyncio.BufferedProtocol):
     def _read_line(self, line: bytes) -> bool:
         """Answer a request that repeats the last header fields; return whether its line could be read."""
         repeated = self._repeated
-        read: Response | Request | None = None
+        response: Response | None = None
         if self._authenticated and repeated.fields is not None:
-            read = self._server.app.from_cache(line, repeated.fields, self._remote)
-        if (read := read or repeated.read(line, self._remote)) is None:
+            response = self._server.app.from_cache(line, repeated.fields, self._remote)
+        request = repeated.read(line, self._remote) if response is None else None
+        if request is None and response is None:
             return False
         del self._received[: repeated.end]
         self._heads.line_end_bytes = 0  # those before this request
-        if isinstance(read, Request):
-            self._start(read)
-        else:
+        if request is not None:
+            self._start(request)
+        elif response is not None:
             self._server.turns.authenticated += 1
             self.state = _ANSWERING
-            self._send(self._encode(read, hdrs.METH_GET, HttpVersion11))
+            self._send(self._encode(response, hdrs.METH_GET, HttpVersion11))
         return True
 
     def _reject(self, head: RejectedHead) -> None:

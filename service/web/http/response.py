@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
     head     the bytes that the heads of all its responses begin with, once there was one
-    size     the length of the body in bytes, if it is no stream, once there was a head
+    size     the length of the body in bytes, if it is no stream, once it is known
 
     found_nothing  whether it answers a search for words that no record has
     """
@@ -184,7 +184,7 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
 def _head(answer: Answer) -> bytes:
     """Return what the heads of all responses with an answer begin with, and keep it in the answer, with the length."""
     start, content = _STARTS[answer.status], ""
-    answer.size = sum(map(len, answer.pieces))
+    answer.size = answer.size or sum(map(len, answer.pieces))
     if answer.status not in _WITHOUT_CONTENT:
         content = f"Content-Type: {answer.media_type}{LINE_END}"
         if answer.stream is None:

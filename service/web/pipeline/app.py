@@ -35,7 +35,7 @@ from service.web.pipeline.answers import ANSWER_HIT, Answers, Deferred
 from service.web.pipeline.auth import Authentication, check_public_key, make_rate_limits
 from service.web.pipeline.counters import ABANDONED, UNMATCHED
 from service.web.pipeline.observer import Exchange, Observer
-from service.web.pipeline.routes import AnswerRoute, Route, Routes
+from service.web.pipeline.routes import ResourceRoute, Route, Routes
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECOND: Final = 1e6  # in nanoseconds
@@ -72,7 +72,7 @@ class App:
         self.traffic = observer.traffic
         self._observer = observer
         self._rate_limits = make_rate_limits(settings, self.traffic.count)
-        self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
+        self._identifiers = map(f"{token_hex(8)}-%x".__mod__, count(1))  # of requests that have none; unique
         self._server_timing = settings.server_timing
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
         self._answers = Answers(snapshots, settings.response_cache << 20, self.traffic.count)
@@ -93,7 +93,7 @@ class App:
         name, protected, any_origin = UNMATCHED, False, False
         if route is not None:
             name, protected, any_origin = route.name, route.protected, route.any_origin
-        request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
+        request_id = fields.request_id or next(self._identifiers)
         exchange = Exchange(
             request_id, name, protected, request.method, path, fields, request.remote, any_origin=any_origin, keys=keys
         )
@@ -146,7 +146,7 @@ class App:
         if answer is None or principal.rate is not None or principal.origins:
             return None
         self.traffic.count(ANSWER_HIT)
-        request_id = fields.request_id or f"{self._run}-{next(self._numbers):x}"
+        request_id = fields.request_id or next(self._identifiers)
         exchange = Exchange(request_id, cached.route, True, hdrs.METH_GET, cached.path, fields, remote, principal)
         return self._respond(exchange, answer, started)
 
@@ -187,7 +187,7 @@ class App:
             return self._redirect(request.path, request.query)
         if request.method not in _METHODS:
             return self._preflight(request, route, exchange)
-        if isinstance(route, AnswerRoute):
+        if not isinstance(route, ResourceRoute):
             return route.answer(fields, self._is_authenticated(fields))
         if not route.protected:
             return self._answers.answer(route, segment, request)
@@ -220,7 +220,7 @@ class App:
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
-        answer, request_id = error_answer(error, accept), f"{self._run}-{next(self._numbers):x}"
+        answer, request_id = error_answer(error, accept), next(self._identifiers)
         self._observer.malformed(answer, client=client, request_id=request_id)
         headers = f"{_REQUEST_ID}{request_id}{LINE_END}{self._cors.lines(answer.vary, None)}"
         return Response(answer, headers, closes=True)
