@@ -1,7 +1,7 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -81,6 +81,7 @@ class Table:
     text       the words of the rows
     locations  where the rows are; None if they have no coordinates
     hours      when the values of the column of opening hours are open, if there is one
+    times      by which the rows are numbered
 
     json        returns rows as chunks of JSON that concatenate to a list body
     all_rows    sort field -> all rows, in that order
@@ -91,28 +92,6 @@ class Table:
     by criteria and field, which a client that pages through results repeats, and the last bitmaps; it keeps the
     `spellings` of the values of fields that have few. All depend only on their key and on the table.
     """
-
-    # As of `StringArray`.
-    __slots__ = (
-        "__dict__",
-        "_bitmaps",
-        "all_rows",
-        "columns",
-        "facets",
-        "hours",
-        "json",
-        "key",
-        "least_many",
-        "lists",
-        "locations",
-        "matches",
-        "nearest",
-        "order_by",
-        "rows",
-        "selections",
-        "spellings",
-        "text",
-    )
 
     def __init__(  # noqa: PLR0913 - the parts of a table
         self,
@@ -138,6 +117,7 @@ class Table:
         self.matches = BoundedCache[Criteria, RowList | RowBitmap](max(_MATCHES_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], msgspec.Raw](_FACET_BYTES)
         self.spellings: dict[str, list[object]] = {}
+        self.times = RowTimes(rows, columns[order_by])
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
@@ -181,11 +161,6 @@ class Table:
         row = column.order.item(column.starts.item(code))
         # A copy, so that nothing of an answer that is kept is known to the garbage collector.
         return self.rows.view(row, without=len(ROW_END)).tobytes()
-
-    @cached_property
-    def times(self) -> RowTimes:
-        """The times by which the rows are numbered, if they have them."""
-        return RowTimes(self.rows, self.columns[self.order_by])
 
     def bitmap(self, field: str, code: int, order: str) -> Bitmap:
         """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""

@@ -100,7 +100,8 @@ def test_selections_and_bitmaps_are_cached() -> None:
 def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
     rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder(Spools()).build(length)
-    table = Table(rows, {}, order_by="a", key="b", text=text)
+    empty = companies()
+    table = Table(rows, empty.columns, order_by=empty.order_by, key="b", text=text)
     everything = RowList(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put((ALL_ROWS, str(number)), everything, 4 * length)

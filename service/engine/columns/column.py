@@ -183,7 +183,7 @@ class StringArray(SortedStrings):
         """
         if len(indices) == 0:
             return []
-        first, last = int(indices[0]), int(indices[-1])
+        first, last = indices.item(0), indices.item(-1)
         if last - first + 1 == len(indices) and np.logical_and.reduce(indices[1:] - indices[:-1] == 1):
             return [self.data[self._offsets[first] : self._offsets[last + 1] - without]]
         data, wide = self.data, indices.astype(np.intp)

@@ -38,9 +38,9 @@ _MAX_QUERY: Final = 1000
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 _CHARACTERS: Final = "-._~!$'()*,;:@/?0-9A-Za-z"
 # A query of such pairs is one of a URI, and has escapes only in values.
-_VALUE: Final = f"[{_CHARACTERS}=+]*+(?:%[0-9A-Fa-f]{{2}}[{_CHARACTERS}=+]*+)*"
-_PAIR: Final = f"[{_CHARACTERS}]++(?:={_VALUE})?"
-_PAIRS: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*")
+_VALUE: Final = f"[{_CHARACTERS}=+]*+(?:%[0-9A-Fa-f]{{2}}[{_CHARACTERS}=+]*+)*+"
+_PAIR: Final = f"[{_CHARACTERS}]++(?:={_VALUE})?+"
+_PAIRS: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*+")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -70,13 +70,13 @@ def page_links(base: str, query: Query, total_count: int) -> Iterator[tuple[str,
 
 def link_lines(base: str, query: Query, total_count: int) -> HeaderLines:
     """Return the Link field of a page, if it has links."""
-    number, last = query.page_num, max(query.num_pages(total_count), 1)
-    next_link = f'<{base}{number + 1}>; rel="next"' if number < last else ""
+    number, last = query.page_num, query.num_pages(total_count) or 1
     if len(base) > _MAX_QUERY:
-        return f"Link: {next_link}{LINE_END}" if next_link else ""
-    previous_link = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
-    comma = next_link and ", "
-    return f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"{LINE_END}'
+        return f'Link: <{base}{number + 1}>; rel="next"{LINE_END}' if number < last else ""
+    links = f'<{base}1>; rel="first", <{base}{last}>; rel="last"{LINE_END}'
+    if number > 1:
+        links = f'<{base}{min(number - 1, last)}>; rel="prev", {links}'
+    return f'Link: <{base}{number + 1}>; rel="next", {links}' if number < last else f"Link: {links}"
 
 
 def _uri_query(query: str) -> str:

@@ -66,7 +66,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     headers  further header fields
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
-    head     the bytes that the heads of all its responses begin with, once there was one
+    head     what the heads of all its responses begin with, once there was one
     size     the length of the body in bytes, if it is no stream, once it is known
 
     found_nothing  whether it answers a search for words that no record has
@@ -78,7 +78,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     headers: HeaderLines = ""
     vary: str = ""
     stream: Stream | None = None
-    head: bytes = b""
+    head: str = ""
     size: int = 0
     found_nothing: bool = False
 
@@ -153,13 +153,13 @@ class Response(msgspec.Struct, frozen=True, gc=False):
         framing = _CHUNKED if answer.stream is not None and version == HttpVersion11 else ""
         common_case = keep_alive and version is HttpVersion11
         connection = "" if common_case else _connection(version, keep_alive=keep_alive)
-        own = f"{_date(int(time()))}{framing}{self.headers}{connection}{LINE_END}".encode("ascii")
         start = answer.head or _head(answer)
+        head = f"{start}{_date(int(time()))}{framing}{self.headers}{connection}{LINE_END}".encode("ascii")
         if method == hdrs.METH_HEAD:
-            return (start + own,)
+            return (head,)
         if answer.size < _SHORT_BYTES:
-            return (b"".join((start, own, *answer.pieces)),)
-        return (start + own, *answer.pieces)
+            return (b"".join((head, *answer.pieces)),)
+        return (head, *answer.pieces)
 
 
 def held_bytes(pieces: Pieces) -> int:
@@ -181,15 +181,15 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
     return _KEEP_ALIVE if keep_alive else ""
 
 
-def _head(answer: Answer) -> bytes:
+def _head(answer: Answer) -> str:
     """Return what the heads of all responses with an answer begin with, and keep it in the answer, with the length."""
-    start, content = _STARTS[answer.status], ""
+    start = _STARTS[answer.status]
     answer.size = answer.size or sum(map(len, answer.pieces))
-    if answer.status not in _WITHOUT_CONTENT:
-        content = f"Content-Type: {answer.media_type}{LINE_END}"
-        if answer.stream is None:
-            content += f"Content-Length: {answer.size}{LINE_END}"
-    answer.head = f"{start}{content}{answer.headers}".encode("ascii")
+    if answer.status in _WITHOUT_CONTENT:
+        answer.head = f"{start}{answer.headers}"
+    else:
+        length = f"Content-Length: {answer.size}{LINE_END}" if answer.stream is None else ""
+        answer.head = f"{start}Content-Type: {answer.media_type}{LINE_END}{length}{answer.headers}"
     return answer.head
 
 
