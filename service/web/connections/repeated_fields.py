@@ -33,20 +33,18 @@ class RepeatedFields:
     fields   the fields, with the values of the last request
     end      the end of the last head that repeated these fields
     _first   the version and the bytes of the fields, up to the first value in `VARYING`
-    _others  the bytes after each of these values, up to the next
-    _names   the names of these values, as the parser returned them
-    _values  these values in the last request
+    _others  of each of these values its name, as the parser returned it, and the bytes after it, up to the next
+    _values  these values in the last request, by name
     """
 
-    __slots__ = ("_first", "_names", "_others", "_values", "end", "fields")
+    __slots__ = ("_first", "_others", "_values", "end", "fields")
 
     def __init__(self) -> None:
         self.fields: RequestFields | None = None
         self.end = 0
         self._first = b""
-        self._others: list[bytes] = []
-        self._names: list[str] = []
-        self._values: list[bytes] = []
+        self._others: list[tuple[str, bytes]] = []
+        self._values: dict[str, bytes] = {}
 
     def remember(self, head: bytes, request: Request) -> None:
         """Remember the fields in the bytes of a head, if the request has no body and leaves the connection open."""
@@ -62,15 +60,15 @@ class RepeatedFields:
         """Split the bytes of fields at the values in `VARYING` whose fields are not repeated, also for the parser."""
         fields, hits = request.fields.all, list(islice(_VARYING.finditer(block), len(VARYING) + 1))
         if not 0 < len(hits) <= len(VARYING):  # comparing each of many with all of its name would take quadratic time
-            self._first, self._others, self._names, self._values = block, [], [], []
+            self._first, self._others, self._values = block, [], {}
             return
         varying = [hit for hit in hits if fields.getall(hit[1].decode(), ()) == [hit[2].decode()]]
         spelling = {name.lower(): name for name in fields} if varying else {}
-        self._names = [spelling[hit[1].decode().lower()] for hit in varying]
-        self._values = [hit[2] for hit in varying]
+        self._values = {spelling[hit[1].decode().lower()]: hit[2] for hit in varying}
         ends = [0, *(hit.end() for hit in varying)]
         starts = [*(hit.start(2) for hit in varying), len(block)]
-        self._first, *self._others = (block[end:start] for end, start in zip(ends, starts, strict=True))
+        self._first, *texts = (block[end:start] for end, start in zip(ends, starts, strict=True))
+        self._others = list(zip(self._values, texts, strict=True))
 
     def find(self, received: bytearray) -> bytes | None:
         """Return the line of the next head if it repeats the remembered fields; `fields` then has its varying values.
@@ -82,15 +80,17 @@ class RepeatedFields:
         start = received.find(_LINE_END, 0, _MAX_LINE_BYTES)
         if start < 0 or not received.startswith(self._first, start):
             return None
-        end, values = start + len(self._first), []
-        for text in self._others:
-            value = _VALUE.match(received, end, start + _MAX_FIELD_BYTES)
-            if value is None or not received.startswith(text, value.end()):
-                return None
-            values.append(value[0])
-            end = value.end() + len(text)
-        if values != self._values:
-            self.fields, self._values = self.fields.replace(dict(zip(self._names, values, strict=True))), values
+        end = start + len(self._first)
+        if self._others:
+            values = {}
+            for name, text in self._others:
+                value = _VALUE.match(received, end, start + _MAX_FIELD_BYTES)
+                if value is None or not received.startswith(text, value.end()):
+                    return None
+                values[name] = value[0]
+                end = value.end() + len(text)
+            if values != self._values:
+                self.fields, self._values = self.fields.replace(values), values
         self.end = end
         return bytes(received[: start + _VERSION_LENGTH])
 

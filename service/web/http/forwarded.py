@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from multidict import MultiMapping, istr
 
-from service.access.api_key import redacted
+from service.access.api_key import KEY_PREFIX, redacted
 from service.model.operation import REQUEST_ID_HEADER
 from service.web.http.header_fields import MAX_CHARACTERS
 
@@ -24,9 +24,9 @@ _PARENT: Final = re.compile(
 
 def safe_id(received: str | None) -> str | None:
     """Return an identifier that may be echoed in a header and logged: it has no special character and no key."""
-    if received is None or _SAFE.fullmatch(received) is None or redacted(received) != received:
+    if received is None or _SAFE.fullmatch(received) is None:
         return None
-    return received
+    return None if KEY_PREFIX in received and redacted(received) != received else received
 
 
 def trace_id(parent: str | None) -> str | None:

@@ -40,8 +40,6 @@ VARYING: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
-# The cached properties that are derived from these values.
-DERIVED_FROM_VARYING: Final = ("all", "request_id", "trace_id")
 
 
 class RequestFields:
@@ -49,20 +47,34 @@ class RequestFields:
 
     A connection reuses them while its client repeats them. What is only needed for clients with a key is read lazily.
 
+    request_id      the identifier in X-Request-Id, if it is safe
     origin          the value of Origin
     is_conditional  whether there is a condition
     has_preference  whether there is a Prefer
     versions        the data versions that the client expects
     _received       the fields as they were parsed
     _varying        values of some in `VARYING` that replace theirs
+    _all            the fields with these values, once they are read
     """
 
     # Those that each request needs are read faster than from the dictionary of the cached properties.
-    __slots__ = ("__dict__", "_received", "_varying", "has_preference", "is_conditional", "origin", "versions")
+    __slots__ = (
+        "__dict__",
+        "_all",
+        "_received",
+        "_varying",
+        "has_preference",
+        "is_conditional",
+        "origin",
+        "request_id",
+        "versions",
+    )
 
     def __init__(self, headers: CIMultiDictProxy[str]) -> None:
         self._received = headers
         self._varying: Mapping[str, bytes] = {}
+        self._all: CIMultiDictProxy[str] | None = headers
+        self.request_id = safe_id(headers.get(REQUEST_ID))
         self.origin = headers.get(hdrs.ORIGIN)
         self.is_conditional = (
             hdrs.IF_NONE_MATCH in headers
@@ -79,32 +91,25 @@ class RequestFields:
         These are all that differ from the fields as they were parsed: what was replaced before is given again.
         """
         fields = RequestFields.__new__(RequestFields)
-        attributes = fields.__dict__
-        attributes |= self.__dict__
-        for name in DERIVED_FROM_VARYING:
-            attributes.pop(name, None)
+        fields.__dict__ = self.__dict__  # of the cached properties, none of which depends on these values
         fields.origin, fields.versions = self.origin, self.versions
         fields.is_conditional, fields.has_preference = self.is_conditional, self.has_preference
-        fields._received, fields._varying = self._received, values  # noqa: SLF001 - its own class
+        fields._received, fields._varying, fields._all = self._received, values, None  # noqa: SLF001 - its own class
+        fields.request_id = self.request_id
+        for name, value in values.items():
+            if name.lower() == _REQUEST_ID:
+                fields.request_id = safe_id(value.decode())
         return fields
 
-    @cached_property
+    @property
     def all(self) -> CIMultiDictProxy[str]:
         """All fields."""
-        if not self._varying:
-            return self._received
-        headers = CIMultiDict(self._received)
-        for name, value in self._varying.items():
-            headers[name] = value.decode()
-        return CIMultiDictProxy(headers)
-
-    @cached_property
-    def request_id(self) -> str | None:
-        """The identifier in X-Request-Id, if it is safe."""
-        for name, value in self._varying.items():
-            if name.lower() == _REQUEST_ID:
-                return safe_id(value.decode())
-        return safe_id(self._received.get(REQUEST_ID))
+        if self._all is None:
+            headers = CIMultiDict(self._received)
+            for name, value in self._varying.items():
+                headers[name] = value.decode()
+            self._all = CIMultiDictProxy(headers)
+        return self._all
 
     @cached_property
     def credential(self) -> bytes:
@@ -149,7 +154,7 @@ class RequestFields:
         lines = "", f"{self.is_strict:d}{self.prefers_geo_json:d}{codings}", *self.versions
         return LINE_END.join(lines).encode("utf-8", "surrogateescape")
 
-    @cached_property
+    @property
     def trace_id(self) -> str | None:
         """The trace identifier in `traceparent`, if it is valid."""
         return trace_id(self.all.get(TRACE_PARENT))
