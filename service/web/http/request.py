@@ -40,6 +40,7 @@ VARYING: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
+_CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_MATCH, hdrs.IF_UNMODIFIED_SINCE)
 
 
 class RequestFields:
@@ -76,12 +77,7 @@ class RequestFields:
         self._all: CIMultiDictProxy[str] | None = headers
         self.request_id = safe_id(headers.get(REQUEST_ID))
         self.origin = headers.get(hdrs.ORIGIN)
-        self.is_conditional = (
-            hdrs.IF_NONE_MATCH in headers
-            or hdrs.IF_MODIFIED_SINCE in headers
-            or hdrs.IF_MATCH in headers
-            or hdrs.IF_UNMODIFIED_SINCE in headers
-        )
+        self.is_conditional = any(name in headers for name in _CONDITIONS)
         self.has_preference = PREFER in headers
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
 

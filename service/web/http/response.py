@@ -150,9 +150,9 @@ class Response(msgspec.Struct, frozen=True, gc=False):
         Of a stream that is the head alone. Its body is chunked; in HTTP/1.0 it ends with the connection.
         """
         answer = self.answer
-        framing = _CHUNKED if answer.stream is not None and version == HttpVersion11 else ""
-        common_case = keep_alive and version is HttpVersion11
-        connection = "" if common_case else _connection(version, keep_alive=keep_alive)
+        persists = version == HttpVersion11  # by default (RFC 9112 section 9.3)
+        framing = _CHUNKED if answer.stream is not None and persists else ""
+        connection = "" if keep_alive == persists else _KEEP_ALIVE if keep_alive else _CLOSE
         start = answer.head or _head(answer)
         head = f"{start}{_date(int(time()))}{framing}{self.headers}{connection}{LINE_END}".encode("ascii")
         if method == hdrs.METH_HEAD:
@@ -172,13 +172,6 @@ def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
     for piece in pieces:
         for start in range(0, len(piece), size):
             yield memoryview(piece)[start : start + size]
-
-
-def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
-    """Return the Connection field unless it is the default of the version (RFC 9112 section 9.3)."""
-    if version == HttpVersion11:
-        return "" if keep_alive else _CLOSE
-    return _KEEP_ALIVE if keep_alive else ""
 
 
 def _head(answer: Answer) -> str:

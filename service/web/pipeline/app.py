@@ -68,7 +68,8 @@ class App:
         self._routes = Routes(routes)
         self._has_docs = self._routes.find(HELP_PATH)[0] is not None
         self._snapshots = snapshots
-        self._authenticate = authenticate
+        # A method is called in half the time of its object.
+        self._authenticate, self._is_website = authenticate.__call__, authenticate.is_website
         self.traffic = observer.traffic
         self._observer = observer
         self._rate_limits = make_rate_limits(settings, self.traffic.count)
@@ -246,7 +247,7 @@ class App:
         if request.method != hdrs.METH_OPTIONS:
             raise MethodNotAllowed
         origin = request.fields.origin
-        is_website = route.public and origin is not None and self._authenticate.is_website(origin)
+        is_website = route.public and origin is not None and self._is_website(origin)
         headers = self._cors.preflight(request.fields.all, is_website=is_website)
         if headers is None:
             raise MethodNotAllowed
