@@ -156,11 +156,9 @@ class Table:
         """Return the row with an identifier as JSON, or None."""
         column = self.columns[self.key]
         code = None if column.values is None else column.values.find(key)
-        if code is None:
-            return None
-        row = column.order.item(column.starts.item(code))
+        row = None if code is None else column.order.item(column.starts.item(code))
         # A copy, so that nothing of an answer that is kept is known to the garbage collector.
-        return self.rows.view(row, without=len(ROW_END)).tobytes()
+        return None if row is None else self.rows.view(row, without=len(ROW_END)).tobytes()
 
     def bitmap(self, field: str, code: int, order: str) -> Bitmap:
         """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""

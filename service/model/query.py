@@ -164,10 +164,7 @@ class QueryParser:
             if parameter is None:
                 unknown[name] = None
             elif parameter.blank or not (not value or value == _NULL or value.isspace()):  # else as if it was omitted
-                if name in given:
-                    given[name].append(value)
-                else:
-                    given[name] = [value]
+                given.setdefault(name, []).append(value)
         if not given and not self._required and not (strict and unknown):
             return _EVERYTHING, unknown
         filters, values, errors = self._parse(given)
