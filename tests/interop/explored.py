@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize, expect, sync_playwright
 
 from tests.interop.software import TOOLS, found
 from tests.program import eventually
@@ -16,6 +16,13 @@ _OPTIONS: Final = ("--no-sandbox",)
 DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
 PHONE: Final[ViewportSize] = {"width": 375, "height": 740}
 SMALL_PHONE: Final[ViewportSize] = {"width": 375, "height": 720}
+
+# When what hangs is ended: a busy machine may take much longer than the five seconds that Playwright would expect.
+_MILLISECONDS: Final = 120_000
+expect.set_options(timeout=_MILLISECONDS)
+
+# Of which the map asks where all stores of a result are, before it shows them.
+_WORLD: Final = "-180,-85,180,85"
 
 _AXE: Final = TOOLS / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -39,8 +46,11 @@ class Visit:
 
     def __init__(self, context: BrowserContext, origin: str, *allowed: int, also: str = "") -> None:
         self.origin, self.errors = origin, list[str]()
+        # What the map has shown, as west, south, east, north.
+        self.areas: list[list[float]] = []
         self._reachable = (f"{origin}/", "blob:", *([also] if also else []))
         self.page: Page = context.new_page()
+        self.page.set_default_timeout(_MILLISECONDS)
         self.page.on("console", lambda message: self._logged(message.type, message.text, allowed))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._requested(request.url))
@@ -74,6 +84,23 @@ class Visit:
 
         eventually(looked)
 
+    @contextmanager
+    def holding(self, url: str) -> Iterator[list[Route]]:
+        """Hold the requests to a URL until the block ends."""
+        held, is_over = list[Route](), False
+
+        def hold(route: Route) -> None:
+            if is_over:
+                route.continue_()
+            else:
+                held.append(route)
+
+        self.page.route(url, hold)
+        yield held
+        is_over = True
+        for each in held:
+            each.continue_()
+
     def rows(self) -> list[str]:
         """Return the names of the stores in the list."""
         return self.page.locator("td.name").all_inner_texts()
@@ -90,6 +117,8 @@ class Visit:
     def _requested(self, url: str) -> None:
         if not url.startswith(self._reachable):
             self.errors.append(f"a request to {url}")
+        elif "/clusters?" in url and (area := parse_qs(urlsplit(url).query)["bbox"][0]) != _WORLD:
+            self.areas.append([float(each) for each in area.split(",")])
 
 
 def serious_violations(page: Page, part: str = "html") -> list[tuple[str, list[str]]]:
@@ -104,8 +133,7 @@ def serious_violations(page: Page, part: str = "html") -> list[tuple[str, list[s
 
 def box(found: Locator) -> Mapping[str, float]:
     """Return where an element is: x, y, width, height."""
-    found.first.wait_for()
-    place = found.first.bounding_box()
+    place = eventually(found.first.bounding_box)
     assert place is not None
     x, y, width, height = place["x"], place["y"], place["width"], place["height"]
     return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
@@ -123,6 +151,17 @@ def is_within(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return across and other["y"] <= one["y"] and one["bottom"] <= other["bottom"]
 
 
+def wait_within(found: Locator, place: Mapping[str, float]) -> None:
+    """Wait until an element is in a place: what comes into it, or into others, may move it."""
+    eventually(lambda: is_within(box(found), place))
+
+
+def wait_for_pin(visit: Visit) -> None:
+    """Wait until the pin of the open store is on the map, where its card does not cover it."""
+    pin, place, card = (visit.page.locator(part) for part in (".pin", "#map", "#card"))
+    eventually(lambda: is_within(box(pin), box(place)) and is_apart(box(pin), box(card)))
+
+
 def scroll_to_end(visit: Visit) -> None:
     """Scroll the list to its end."""
     visit.page.locator("#rows").evaluate("rows => { rows.scrollTop = rows.scrollHeight; }")
@@ -132,16 +171,3 @@ def scroll_to_end(visit: Visit) -> None:
 def top(visit: Visit) -> int:
     """Return how far the list is scrolled."""
     return int(visit.page.locator("#rows").evaluate("rows => rows.scrollTop"))
-
-
-def areas(visit: Visit) -> list[list[float]]:
-    """Return what the map has shown, as west, south, east, north, as it goes on."""
-    shown = list[list[float]]()
-
-    def note(request: Request) -> None:
-        values = parse_qs(urlsplit(request.url).query)
-        if "/clusters?" in request.url:
-            shown.append([float(each) for each in values["bbox"][0].split(",")])
-
-    visit.page.on("request", note)
-    return shown

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from tests.directory import store
 from tests.interop.conftest import Look, Served, serving_stores
-from tests.interop.explored import DESKTOP, PHONE, SMALL_PHONE, Visit, box, is_within
-from tests.program import Running, eventually
+from tests.interop.explored import DESKTOP, PHONE, SMALL_PHONE, Visit, box, is_within, wait_within
+from tests.program import Running
 
 pytestmark = pytest.mark.process
 
@@ -61,6 +61,18 @@ def test_on_a_phone_the_formats_of_a_download_are_seen_whole(look: Look) -> None
         assert formats.nth(at).evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+def test_a_menu_stays_in_the_window_when_its_content_comes(visits: Any, service: Running) -> None:
+    visit: Visit = visits(service.address, viewport={"width": 840, "height": 375})
+    panel = visit.page.locator("#take-away .panel")
+    with visit.holding("**/takeaway.js") as held:
+        visit.open("/explorer").wait("4 stores found")
+        visit.page.locator("#take-away summary").click()
+        wait_within(panel, {"x": 0, "y": 0, "right": 840, "bottom": 100})
+        visit.until(lambda: len(held) == 1)
+    expect(visit.page.locator(".format")).to_have_count(4)
+    wait_within(panel, {"x": 0, "y": 0, "right": 840, "bottom": 375})
+
+
 def test_on_a_phone_the_button_of_an_open_menu_stays_in_sight(look: Look) -> None:
     visit = look("/explorer", PHONE)
     visit.wait("4 stores found")
@@ -73,9 +85,8 @@ def test_on_a_phone_the_button_of_an_open_menu_stays_in_sight(look: Look) -> Non
         else:
             visit.page.get_by_label(field).check()
         tabs, window = box(visit.page.locator("#tabs")), {"right": 375, "bottom": 740}
-        eventually(lambda: is_within(box(button), {"x": tabs["right"], "y": 0, **window}))  # noqa: B023 - it ends in this turn
-        panel = visit.page.locator("details.menu[open] .panel")
-        assert is_within(box(panel), {"x": 0, "y": 0, **window})
+        wait_within(button, {"x": tabs["right"], "y": 0, **window})
+        wait_within(visit.page.locator("details.menu[open] .panel"), {"x": 0, "y": 0, **window})
         visit.page.keyboard.press("Escape")
 
 
@@ -133,8 +144,7 @@ def test_a_map_that_is_higher_than_the_world_is_where_it_was_moved(visits: Any, 
     stores = [store(name, name=name, latitude=str(x), longitude=str(y)) for name, (x, y) in places.items()]
     visit: Visit = visits(served(stores).address, viewport=SMALL_PHONE, reduced_motion="reduce")
     visit.open("/explorer#tab=map").wait("3 stores found")
-    visit.page.locator("#map canvas").first.wait_for(state="attached")
-    visit.page.wait_for_load_state("networkidle")
+    visit.until(lambda: visit.areas != [])
     expect(visit.page.locator("#area")).to_be_hidden()
     visit.click("tab", "List")
     visit.page.get_by_role("link", name="East").click()

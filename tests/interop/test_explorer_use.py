@@ -6,7 +6,7 @@ from json import dumps
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.directory import company, store
 from tests.interop.conftest import Look, Served, serving_stores
@@ -15,13 +15,13 @@ from tests.interop.explored import (
     PHONE,
     SMALL_PHONE,
     Visit,
-    areas,
     box,
     is_apart,
     is_within,
     scroll_to_end,
     serious_violations,
     top,
+    wait_for_pin,
 )
 from tests.program import Running, eventually
 
@@ -67,7 +67,7 @@ def test_a_time_that_is_set_is_written_anew_without_losing_the_focus(look: Look)
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_map_returns_to_what_it_showed_before_the_store_was_opened(look: Look, viewport: Any) -> None:
     visit = look("/explorer?limit=250", viewport)
-    shown = areas(visit)
+    shown = visit.areas
     visit.wait("120 stores found")
     if viewport is PHONE:
         visit.click("tab", "Map")
@@ -110,16 +110,14 @@ def test_the_list_stays_where_it_was_while_a_store_is_open(look: Look) -> None:
     assert top(visit) == at
 
 
-def test_the_open_store_and_the_focus_stay_in_the_list_when_the_attributes_come(look: Look) -> None:
-    visit, held = look("/explorer?q=nothing"), list[Route]()
-    visit.wait("0 stores found")
-    visit.page.route("**/openapi.json", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
-    visit.open("/explorer#store=s002").wait("120 stores found")
-    visit.until(lambda: len(held) == 1)
+def test_the_open_store_and_the_focus_stay_in_the_list_when_the_attributes_come(visits: Any, service: Running) -> None:
+    visit: Visit = visits(service.address)
     link = visit.page.locator("tr.selected a")
-    link.focus()
-    visit.page.locator("tbody").evaluate("body => { body.dataset.old = ''; }")
-    held[0].continue_()
+    with visit.holding("**/openapi.json") as held:
+        visit.open("/explorer#store=s002").wait("120 stores found")
+        visit.until(lambda: len(held) == 1)
+        link.focus()
+        visit.page.locator("tbody").evaluate("body => { body.dataset.old = ''; }")
     visit.page.locator("tbody:not([data-old])").wait_for()
     expect(link).to_be_focused()
     expect(link).to_have_text("Shop 002")
@@ -156,8 +154,7 @@ def test_on_a_phone_show_on_map_goes_to_the_store(look: Look, seen: str) -> None
     visit.page.get_by_role("link", name="Shop 002").click()
     visit.click("button", "Show on map")
     eventually(lambda: re.fullmatch(r"(\d+ m|[1-5] km)", scale(visit)) is not None)
-    pin, place, card = (visit.page.locator(part) for part in (".pin", "#map", "#card"))
-    eventually(lambda: is_within(box(pin), box(place)) and is_apart(box(pin), box(card)))
+    wait_for_pin(visit)
 
 
 def test_on_a_phone_the_map_says_how_many_stores_there_are(look: Look) -> None:
@@ -289,10 +286,10 @@ def test_a_filter_that_is_chosen_or_used_stays_though_it_has_no_other_value(look
     expect(menu.locator("> summary")).to_have_text("Country · 1")
     menu.locator("> summary").click()
     box(menu.locator(".panel"))
+    visit.page.get_by_label("United Kingdom 1").evaluate("choice => { choice.dataset.old = ''; }")
     visit.page.get_by_label("United Kingdom 1").uncheck()
     visit.page.get_by_role("button", name="Remove Country").wait_for(state="hidden")
-    visit.page.wait_for_load_state("networkidle")
-    expect(visit.page.get_by_label("United Kingdom 1")).to_be_focused()
+    expect(menu.locator("input:not([data-old])[value=GB]")).to_be_focused()
     visit.page.get_by_label("United Kingdom 1").check()
     visit.page.get_by_role("button", name="Remove Country: United Kingdom").wait_for()
     visit.page.get_by_label("United Kingdom 1").uncheck()

@@ -46,8 +46,9 @@ class Locator {
     /** @type {Store[]} */
     this.stores = [];
     this.total = 0;
-    /** The store whose card is open. */
+    /** The store whose card is open; the one that was opened last, whose answer may be on its way. */
     this.id = "";
+    this.opening = "";
     /** @type {import("./view.js").Shown} */
     this.shown = { language, service: UNKNOWN, hours: "", openingParts: null, host };
     this.data = element("script", { type: "application/ld+json" });
@@ -170,7 +171,7 @@ class Locator {
 
   /** @param {Store} store open the card of a store */
   async open(store) {
-    this.id = store.store_id;
+    this.id = this.opening = store.store_id;
     showCard(this.parts, store, this.shown, () => this.close());
     this.host.tell("store-selected", { store });
     (await this.map)?.select(pointOf(store), { fly: true });
@@ -179,8 +180,10 @@ class Locator {
   /** @param {string} id open the card of a store of the map, which the list may not have */
   async openById(id) {
     const listed = this.stores.find((each) => each.store_id === id);
+    this.opening = id;
     try {
-      this.open(listed ?? (await this.api.get(`stores/${encodeURIComponent(id)}`, {}, this.abort.signal)).body);
+      const store = listed ?? (await this.api.get(`stores/${encodeURIComponent(id)}`, {}, this.abort.signal)).body;
+      if (id === this.opening) this.open(store);
     } catch (error) {
       if (error instanceof ApiError) this.#fail(error);
     }

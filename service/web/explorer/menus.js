@@ -34,6 +34,9 @@ export function watchMenus() {
     closeOthers(target);
   };
   document.addEventListener("click", clicked, true);
+  const observer = new ResizeObserver((entries) => {
+    for (const { target } of entries) placeInWindow(/** @type {HTMLElement} */ (target));
+  });
   document.addEventListener("keydown", (event) => {
     const menu = document.querySelector("details.menu[open]");
     if (event.key !== "Escape" || menu === null) return;
@@ -45,19 +48,25 @@ export function watchMenus() {
     "toggle",
     (event) => {
       const menu = /** @type {HTMLDetailsElement} */ (event.target);
-      if (!menu.matches("details.menu") || !menu.open) return;
-      closeOthers(menu);
+      if (!menu.matches("details.menu")) return;
       const panel = /** @type {HTMLElement} */ (menu.querySelector(".panel"));
-      panel.style.left = panel.style.top = "";
-      const place = menu.getBoundingClientRect();
-      const size = panel.getBoundingClientRect();
-      const below = place.bottom + 6;
-      const above = place.top - 6 - size.height;
-      panel.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
-      panel.style.top = `${below + size.height > innerHeight && above > 0 ? above : below}px`;
+      if (!menu.open) return observer.unobserve(panel);
+      closeOthers(menu);
+      observer.observe(panel);
     },
     true,
   );
+}
+
+/** @param {HTMLElement} panel that of an open menu, which is placed in the window: what comes into it makes it higher */
+function placeInWindow(panel) {
+  panel.style.left = panel.style.top = "";
+  const place = /** @type {HTMLElement} */ (panel.parentElement).getBoundingClientRect();
+  const size = panel.getBoundingClientRect();
+  const below = place.bottom + 6;
+  const above = Math.max(8, place.top - 6 - size.height);
+  panel.style.left = `${Math.max(8, Math.min(place.left, document.documentElement.clientWidth - size.width - 8))}px`;
+  panel.style.top = `${below + size.height > innerHeight ? above : below}px`;
 }
 
 /** The values of a filter, of which several can be chosen. */
@@ -109,6 +118,10 @@ export class ValueMenu {
   #opened() {
     this.#look();
     this.showState(this.total);
+    this.#focus();
+  }
+
+  #focus() {
     if (this.root.open && matchMedia("(hover: hover)").matches) this.search.focus();
   }
 
@@ -182,6 +195,7 @@ export class ValueMenu {
     if (!rows.length) values.append(element("p", { class: "hint" }, this.isFinding ? TEXT.loading : TEXT.noValues));
     rest.textContent = this.#unlisted > 0 && !wanted ? TEXT.moreValues(this.#unlisted) : "";
     if (focused !== undefined) [...values.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
+    if (this.root.querySelector("summary:focus")) this.#focus(); // it was opened before there were values
   }
 
   /** @param {any} value @param {number} count @param {boolean} checked */

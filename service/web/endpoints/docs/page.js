@@ -107,8 +107,12 @@ function indented(text) {
   }
 }
 
+/** How many requests were sent. */
+let sent = 0;
+
 /** @param {string} line send a request, and show its answer */
 async function send(line) {
+  const number = ++sent;
   byId("request").value = line;
   showCommand(line);
   const key = storedKey();
@@ -129,6 +133,7 @@ async function send(line) {
   } catch (error) {
     console.error(error);
   }
+  if (number !== sent) return; // a newer request is shown
   byId("status").textContent = status;
   byId("status").classList.toggle("wrong", !isRight);
   byId("answer").textContent = text;
