@@ -114,10 +114,10 @@ def _purge_varnish(folder: Path, version: str) -> None:
     administer(folder, "ban", f"obj.http.X-Dataset-Version != {version}")
 
 
-def administer(folder: Path, *command: str) -> None:
-    """Give a command to the Varnish that works in a folder."""
-    admin = found("varnishadm", package="varnish")
-    subprocess.run([admin, "-n", folder / "work", *command], check=True, capture_output=True, timeout=SECONDS)
+def administer(folder: Path, *command: str) -> str:
+    """Give a command to the Varnish that works in a folder; return what it says."""
+    line: list[str | Path] = [found("varnishadm", package="varnish"), "-n", folder / "work", *command]
+    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=SECONDS).stdout
 
 
 NGINX: Final = CacheKind(

@@ -1,6 +1,7 @@
 """Pitfalls: caches configured differently from examples/caches, and differences between caches."""
 
 import gzip
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
@@ -120,6 +121,9 @@ def test_varnish_without_its_builtin_vcl_stores_private_responses(set_up: SetUp)
 @only_varnish
 def test_varnish_serves_stale_responses_for_ten_seconds_by_default(set_up: SetUp, data: Path) -> None:
     cached = set_up(*BRIEF, changes=(("set beresp.grace = 0s;", ""),))
+    shown = administer(cached.proxy.folder, "param.show", "default_grace")
+    assert re.search(r"Value is: 10\.000 \[seconds\] \(default\)", shown)
+    administer(cached.proxy.folder, "param.set", "default_grace", "600")  # longer than a restart may take
     cached.fetch("/stores", FIRST)
     with withdrawn(cached, data):
         no_longer_fresh()

@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 from urllib.parse import urlencode
 from urllib.request import urlopen
@@ -21,8 +24,8 @@ EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "grafana"
 DASHBOARD: Final = orjson.loads((EXAMPLES / "dashboard.json").read_bytes())
 # What Grafana puts in the place of its variables.
 VARIABLES: Final = {"$__rate_interval": "1m", "$instance": ".*"}
-# Holds once it has asked often enough to see numbers rise.
-LOADED: Final = "count_over_time(up[1m]) > 4"
+# Holds once it has seen the numbers of each answer rise.
+LOADED: Final = 'count(sum by (status) (rate(store_directory_http_requests_total{status=~"200|404|422"}[1m])) > 0) == 3'
 QUESTIONS: Final = [(panel["title"], target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
@@ -47,9 +50,29 @@ def is_ready(prometheus: str) -> bool:
     return True
 
 
+@contextmanager
+def loading(service: str) -> Iterator[None]:
+    """Send requests to a service as long as the block lasts: rates are those of the last minute."""
+    ended = Event()
+
+    def load() -> None:
+        while not ended.is_set():
+            for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere", EMPTY):
+                fetch(service, target, FIRST, ("Accept-Encoding", "gzip"))
+            ended.wait(0.1)
+
+    with ThreadPoolExecutor(1) as client:
+        sent = client.submit(load)
+        try:
+            yield
+        finally:
+            ended.set()
+            sent.result()
+
+
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
-    """Send requests to a service for a while, and return the address of a Prometheus that scrapes it."""
+    """Send requests to a service, and return the address of a Prometheus that scrapes it."""
     folder, port = tmp_path_factory.mktemp("prometheus"), unused_tcp_port_factory()
     keys = ("--api-key", FIRST[1], "--key-file", folder / "keys.json")
     change_keys(folder / "keys.json", lambda entries: entries)
@@ -59,10 +82,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         options = (f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}")
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
         address = f"http://{HOST}:{port}"
-        with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
-            while not put(address, LOADED):  # it begins to scrape some seconds after its start
-                for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere", EMPTY):
-                    fetch(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
+        is_up = running(command, folder / "prometheus.log", ready=lambda: is_ready(address))
+        with is_up, loading(service.address):
+            eventually(lambda: put(address, LOADED))
             yield address
 
 

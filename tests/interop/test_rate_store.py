@@ -73,8 +73,9 @@ async def test_many_keys_at_once_are_all_decided_by_the_store(server: Server) ->
 async def test_a_request_passes_after_the_reported_time(server: Server) -> None:
     rate = Rate(1, 1, 2)
     async with limiting(server) as limiter:
-        *_, refused = [await limiter.take("a", rate) for _ in range(3)]
-        assert (refused.allowed, refused.seconds) == (False, 1)
+        while (refused := await limiter.take("a", rate)).allowed:
+            pass
+        assert refused.seconds == 1
         await asyncio.sleep(refused.seconds)
         assert (await limiter.take("a", rate)).allowed
 
@@ -100,7 +101,7 @@ async def test_while_redis_hangs_each_process_enforces_its_share_and_afterwards_
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with limiting(server, seconds=1) as limiter:
+        async with limiting(server, seconds=5) as limiter:
             assert (await limiter.take("a", RATE)).remaining == RATE.burst - 1
             server.stop()
             decisions = await asyncio.gather(*(limiter.take("a", RATE) for _ in range(50)))
