@@ -48,8 +48,12 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _masked_keys():
-            return super().invoke(ctx)
+        try:
+            with _masked_keys():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted: no file is left incomplete", err=True)  # below ^C on a terminal
+            ctx.exit(130)  # the shells' exit code for SIGINT
 
 
 @click.group(cls=_Commands, commands=_MODULES, context_settings={"help_option_names": ["-h", "--help"]})

@@ -54,12 +54,12 @@ _DIM: Final = "2"
 _STYLES: Final = {"error": "1;31", "warning": "1;33"}
 
 
-@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "places")])
+@click.command(params=[SETTINGS[name] for name in ("mapping", "encoding", "places", "min_stores")])
 @DATA
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.pass_context
 def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any) -> None:
-    """Report all errors and warnings of the data set in DATA. Exit with 1 if there is an error.
+    """Report all errors and warnings of the data set in DATA. Exit with 1 if there is an error, or no store.
 
     DATA is a folder, a data file or a zip archive. Records with errors are invalid: `serve` does not serve them.
     Warnings have no effect.
@@ -71,7 +71,10 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
         click.echo(msgspec.json.encode(loaded.report))
     else:
         print_lines(_lines(loaded))
-    context.exit(1 if loaded.report.errors else 0)
+    if loaded.report.errors:
+        context.exit(1)
+    with data_errors(data):
+        settings.safeguards.check(loaded.report.totals)
 
 
 def _lines(loaded: Loaded) -> Iterator[StyledLine]:

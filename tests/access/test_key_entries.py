@@ -171,6 +171,6 @@ def test_revoking_a_name_marks_its_unrevoked_keys() -> None:
     first, second, third = revoke_key((earlier, valid, other), "shop")
     assert (first, third) == (earlier, other)
     assert second.revoked_at is not None
-    for name in ("shop", "nobody"):
-        with pytest.raises(KeyFileError, match="there is no key of that name"):
+    for name, why in (("shop", "shop is revoked already"), ("nobody", "there is no key nobody")):
+        with pytest.raises(KeyFileError, match=why):
             revoke_key((first,), name)

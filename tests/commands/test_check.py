@@ -37,6 +37,27 @@ def test_warnings_alone_exit_with_0(valid: Path) -> None:
     assert "1 store and 1 company can be served; 0 invalid records, 1 repeated" in ended.stdout
 
 
+def test_data_without_a_store_exits_with_1_and_the_error_of_serve(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [])
+    ended = run_here("check", folder, "--json")
+    assert ended.returncode == 1
+    assert orjson.loads(ended.stdout)["totals"]["stores"] == 0
+    assert "0 stores, at least 1 needed; --min-stores 0 allows that" in ended.stderr
+    assert run_here("check", folder, "--min-stores", "0").returncode == 0
+
+
+@pytest.mark.parametrize("command", ["check", "mapping", "bake"])
+def test_a_baked_file_has_an_error_that_names_the_command_for_it(valid: Path, tmp_path: Path, command: str) -> None:
+    baked = tmp_path / "stores.baked"
+    usage("bake", valid, baked)
+    ended = run_here(command, baked, *([tmp_path / "again.baked"] if command == "bake" else []))
+    assert ended.returncode == 1
+    assert (
+        "a baked file is checked by `store-directory verify`; its data files are needed here"
+        in ended.stdout + ended.stderr
+    )
+
+
 def test_errors_are_grouped_by_code_with_counts_and_examples_and_exit_with_1(invalid: Path) -> None:
     ended = run_here("check", invalid)
     assert ended.returncode == 1
@@ -245,18 +266,27 @@ INTERRUPTED = """
 import sys, types
 class Interrupted(types.ModuleType):
     def __getattr__(self, name): raise KeyboardInterrupt
-sys.modules["service.commands"] = Interrupted("service.commands")
+module = sys.argv.pop(1)
+sys.modules[module] = Interrupted(module)
 from service.__main__ import main
 main()
 """
 
 
 @pytest.mark.process
-def test_an_interrupt_during_imports_prints_no_traceback() -> None:
+@pytest.mark.parametrize(
+    ("module", "printed"),
+    [("service.commands", ""), ("service.loading.dataset", "\nInterrupted: no file is left incomplete\n")],
+)
+def test_an_interrupt_exits_with_130_without_a_traceback(module: str, printed: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=SECONDS
+        [sys.executable, "-c", INTERRUPTED, module, "check", "x"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
     )
-    assert (ended.returncode, ended.stderr) == (130, "")
+    assert (ended.returncode, ended.stderr) == (130, printed)
 
 
 OWN_COLUMNS = "Nr,Kette,Strasse,Ort,Seit\n1,b,x,Ulm,2024-02-30\n2,b,x,,\n"

@@ -57,8 +57,11 @@ _YES: Final = words(
 _NO: Final = words(
     "nein non não nie nee nej nei ei falsch faux falso onwaar inactive inaktiv inactif inactivo inattivo inactief"
 )
-# With one of these words, a text does not say that a store is closed: "nie geschlossen", "offen, Café geschlossen".
-_NOT: Final = _OPEN | {"not", "never", "no", "nicht", "nie", "pas", "jamais", "nunca", "non", "mai", "niet", "nooit"}
+# With one of these words, a text does not say that a store is closed: "nie geschlossen", "offen, Café geschlossen",
+# "Su,PH closed". Some days are missing, which are other words, too: "we closed", "closed since Mar 2025".
+_NOT: Final = _OPEN | words(
+    "not never no nicht nie pas jamais nunca non mai niet nooit mo tu th fr sa su ph sh mon tue wed thu fri sat sun"
+)
 
 
 def flag_of(text: str) -> bool | None:

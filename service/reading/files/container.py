@@ -170,6 +170,8 @@ def open_container(path: Path, spools: Spools | None = None) -> Container:
                 raise FileError("there is no such file or folder") from None
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
+        if path.name.casefold().endswith((".baked", ".baked.zst")):
+            raise FileError("a baked file is checked by `store-directory verify`; its data files are needed here")
         if conversion := suggest_conversion(path.name):
             raise FileError(f"files of this format are not read: {conversion}")
         raise FileError(f"the file name has no known extension: a data set is {ACCEPTED}")

@@ -204,7 +204,15 @@ def test_phrases_for_closed_are_known(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["closed since 2020-01-01", "wegen Umbau geschlossen", "geschlossen ab 2025", "closed (moved)"]
+    "text",
+    [
+        "closed since Mar 2025",
+        "we closed",
+        "closed since 2020-01-01",
+        "wegen Umbau geschlossen",
+        "geschlossen ab 2025",
+        "closed (moved)",
+    ],
 )
 def test_other_texts_say_closed_but_their_meaning_is_asked_for(text: str) -> None:
     assert flag_of(text) is None
@@ -216,7 +224,8 @@ def test_other_texts_say_closed_but_their_meaning_is_asked_for(text: str) -> Non
     [
         "open", "", "no", "not closed", "nie geschlossen", "offen, Parkplatz geschlossen", "closed on Sundays",
         "Sonntags geschlossen", "fermé le lundi", "chiuso domenica", "Mo-Fr 9-17, So geschlossen", "closed 12-13",
-        "today closed", "lunes cerrado", "The café next door closed in spring but the store itself remains",
+        "today closed", "lunes cerrado", "Sa,Su,PH closed", "PH off; Mo-Fr 17:00; 2026 Dec 24 closed", "closed Mon+Tue",
+        "The café next door closed in spring but the store itself remains",
     ],
 )  # fmt: skip
 def test_opening_hours_and_negations_do_not_say_closed(text: str) -> None:
