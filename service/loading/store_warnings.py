@@ -43,7 +43,7 @@ class _Finding(msgspec.Struct, frozen=True, eq=False):
         """Return the warning, with the first row as an example."""
         record = _record(stores, self.rows[0])
         value = record[self.field] if self.field else None
-        example = f"such as {truncate(record[stores.key])!r}"
+        example = f"such as {stores.key} {truncate(record[stores.key])!r}"
         why = f"{len(self.rows):,} of {counted(self.total, 'store')} {self.what}, {example}{self.end}"
         return Diagnostic(self.code, file, None, None, self.field, value and truncate(value), why)
 

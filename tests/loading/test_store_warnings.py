@@ -47,7 +47,7 @@ def exchanged(fields: Mapping[str, object]) -> Mapping[str, object]:
 def test_many_stores_without_a_location_have_a_warning(tmp_path: Path) -> None:
     (warning,) = shown(tmp_path, KIEL, *[{}] * 10, BONN)
     assert warning == (
-        "unlocated stores.csv: 10 of 12 stores without a location, such as 's10': "
+        "unlocated stores.csv: 10 of 12 stores without a location, such as store_id 's10': "
         "maps and searches by location omit them"
     )
     assert len(shown(tmp_path, *[{}] * 10, *[KIEL] * 90)) == 1
@@ -64,8 +64,8 @@ def test_one_coordinate_without_the_other_has_a_warning(tmp_path: Path) -> None:
     halves = ({"latitude": "54.3"}, {"longitude": "10.1"}, {"longitude": "190"})
     assert shown(tmp_path, *halves, KIEL) == [
         "range stores.csv:4: longitude: expected a number from -180 to 180: '190'",
-        "location stores.csv: latitude: 2 of 4 stores with a longitude but no latitude, such as 's2'",
-        "location stores.csv: longitude: 1 of 4 stores with a latitude but no longitude, such as 's1'",
+        "location stores.csv: latitude: 2 of 4 stores with a longitude but no latitude, such as store_id 's2'",
+        "location stores.csv: longitude: 1 of 4 stores with a latitude but no longitude, such as store_id 's1'",
     ]
 
 
@@ -73,7 +73,7 @@ def test_stores_at_zero_have_one_warning(tmp_path: Path) -> None:
     zero = {"country": "DE", "latitude": "0.0", "longitude": "-0"}
     (warning,) = shown(tmp_path, KIEL, zero, zero)
     assert warning == (
-        "location stores.csv: 2 of 3 stores at latitude 0 and longitude 0, such as 's2': "
+        "location stores.csv: 2 of 3 stores at latitude 0 and longitude 0, such as store_id 's2': "
         "leave them empty if the location is unknown"
     )
 
@@ -95,7 +95,7 @@ def test_stores_of_a_company_whose_identifier_looks_like_another_one_have_a_warn
     (warning,) = load_files(tmp_path, files).report.warnings
     assert str(warning) == (
         "stores.csv: company_id: 2 of 4 stores with an identifier that differs from another one, 'ACME', in case, "
-        "spaces or invisible characters only, such as 's0': 'Acme'"
+        "spaces or invisible characters only, such as store_id 's0': 'Acme'"
     )
 
 
@@ -103,17 +103,15 @@ def test_each_country_has_one_warning_for_the_stores_outside_of_it(tmp_path: Pat
     wrong = {"country": "Italy", "latitude": "45", "longitude": "45.5"}
     in_denmark = {"country": "DEU", "latitude": "57", "longitude": "9"}
     found = shown(tmp_path, KIEL | {"country": "DEU"}, in_denmark, ROME | {"country": "Italy"}, wrong, wrong)
-    assert found == [
-        "outside stores.csv: country: 1 of 2 stores located outside this country, such as 's2' at 57, 9: 'DEU'",
-        "outside stores.csv: country: 2 of 3 stores located outside this country, such as 's4' at 45, 45.5: 'Italy'",
-    ]
+    start, end = "outside stores.csv: country: ", " stores located outside this country, such as store_id "
+    assert found == [f"{start}1 of 2{end}'s2' at 57, 9: 'DEU'", f"{start}2 of 3{end}'s4' at 45, 45.5: 'Italy'"]
 
 
 def test_exchanged_coordinates_in_range_are_recognized(tmp_path: Path) -> None:
     (warning,) = load_all(tmp_path, *map(exchanged, (KIEL, KIEL, BONN))).report.warnings
     assert (warning.line, warning.record, warning.field, warning.value) == (None, None, "country", "DE")
     assert warning.why == (
-        "3 of 3 stores located outside this country, such as 's1' at 10.1, 54.3; "
+        "3 of 3 stores located outside this country, such as store_id 's1' at 10.1, 54.3; "
         "latitude and longitude seem to be exchanged"
     )
 
@@ -130,7 +128,7 @@ def test_exchanged_coordinates_out_of_range_are_recognized(tmp_path: Path) -> No
 
 def test_coordinates_that_do_not_fit_when_exchanged_are_not_called_exchanged(tmp_path: Path) -> None:
     (warning,) = load_all(tmp_path, exchanged(KIEL), KIEL | {"longitude": "-10.1"}).report.warnings
-    assert warning.why == "2 of 2 stores located outside this country, such as 's1' at 10.1, 54.3"
+    assert warning.why == "2 of 2 stores located outside this country, such as store_id 's1' at 10.1, 54.3"
     wrong = {"country": "DE", "latitude": "95", "longitude": "9"}  # in no range either way, which is one warning
     found = load_all(tmp_path, wrong, exchanged(BONN)).report.warnings
     assert [each.code for each in found] == ["range", "outside"]
@@ -182,8 +180,9 @@ def test_postal_codes_without_their_zeros_have_a_warning(tmp_path: Path) -> None
     codes = ["02108", "2108", "544", "00544-0001", "2108-1234", "94103"]
     (warning,) = shown(tmp_path, *({"country": "US", "postal_code": code} for code in codes))
     assert warning == (
-        "postal stores.csv: postal_code: 3 of 6 stores in US with fewer than 5 digits, such as 's2': leading zeros "
-        "seem to be missing; declare fields.postal_code = { from = …, pad = 5 } under [stores] of the mapping: '2108'"
+        "postal stores.csv: postal_code: 3 of 6 stores in US with fewer than 5 digits, such as store_id 's2': leading "
+        "zeros seem to be missing; declare fields.postal_code = { from = …, pad = 5 } under [stores] of the mapping: "
+        "'2108'"
     )
 
 
@@ -199,7 +198,7 @@ def test_zeros_are_advised_if_no_store_of_another_country_gets_them_too(
 ) -> None:
     fields = [{"country": country, "postal_code": code} for country, code in [("US", "2108"), *others]]
     (warning,) = [each for each in shown(tmp_path, *fields) if " in US " in each]
-    assert "1 of 1 store in US with fewer than 5 digits, such as 's1': " in warning
+    assert "1 of 1 store in US with fewer than 5 digits, such as store_id 's1': " in warning
     assert ("pad = 5" in warning) == advises
     assert (": zeros in front may be lost; correct the file: '2108'" in warning) != advises
 
@@ -223,7 +222,7 @@ def test_two_spellings_of_one_country_have_a_warning(tmp_path: Path) -> None:
     names = ["Germany", "DE", "germany ", "Germany", "DE", "DEU", "Deutschland", "IT", "it"]
     assert shown(tmp_path, *({"country": name} for name in names)) == [
         f"spelling stores.csv: country: {stores} with this country spelled differently from 'Germany', "
-        f"such as {example}; a filter matches one spelling only: {name}"
+        f"such as store_id {example}; a filter matches one spelling only: {name}"
         for stores, example, name in (
             ("1 of 4 stores", "'s6'", "'DEU'"),
             ("1 of 4 stores", "'s7'", "'Deutschland'"),
@@ -243,4 +242,4 @@ def test_warnings_of_all_stores_are_counted_and_logged(tmp_path: Path) -> None:
 def test_examples_are_truncated_and_printable(tmp_path: Path) -> None:
     records = [store("\u202e" + 300 * "x", **exchanged(KIEL))]
     _, warning = load_stores(tmp_path, as_lines(records), "stores.jsonl").report.warnings
-    assert f"such as '\\u202e{199 * 'x'}…' at" in warning.why
+    assert f"such as store_id '\\u202e{199 * 'x'}…' at" in warning.why
