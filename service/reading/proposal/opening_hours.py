@@ -20,10 +20,13 @@ from service.reading.mapping.toml import quoted, toml
 from service.reading.proposal.attributes import attribute_name
 from service.reading.proposal.entry import Keys, ProposedEntry, unused_columns, used_columns
 from service.reading.proposal.first_records import FIRST, ColumnSample, FirstRecords
+from service.texts import truncate
 
 _WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 # A digit beside a letter or a colon: not `10-12`, which may be anything, nor a date.
 _TIMES: Final = re.compile(r"24/7|[0-9].*[^\W\d_:]|[^\W\d_].*[0-9]|[0-9]:[0-9]", re.DOTALL)
+# From a time to an hour, and no date.
+_RANGE: Final = re.compile(r"(?<![\d-])\d\d?(?:[:.]\d\d)? ?(?:[AaPp]\.?[Mm]\.?)? ?(?:[-\u2013]|to) ?\d\d?(?![\d-])")
 _NAMED: Final = re.compile("hours|open|o?effnung|offnung|horaire|orari")
 # The path of a member of a week in JSON.
 _OF_WEEK: Final = re.compile(r"(.+?)\.(?:periods\.0\.openDay|(?:0\.)?day(?:OfWeek(?:\.0)?)?)")
@@ -48,10 +51,11 @@ class _Source(msgspec.Struct, frozen=True):
 
 def propose_hours(
     file: RecordFile, first: FirstRecords, entries: Mapping[str, ProposedEntry]
-) -> tuple[str, AbstractSet[str]]:
+) -> tuple[str, AbstractSet[str], Sequence[str]]:
     """Return hours of which most values can be read, in TOML, and the columns that they are made of; "" for none.
 
-    No entry has these columns. Raises FileError.
+    No entry has these columns. If there are none, comments name the columns of hours and why they cannot be read.
+    Raises FileError.
     """
     names = [name for name in first.columns if name not in used_columns(entries)]
     unused = unused_columns(first, entries)
@@ -61,9 +65,9 @@ def propose_hours(
     columns = {name for each in sources for name in (*each.columns, each.exceptions) if name}
     batch = next(file.batches(list(columns)), None) if columns else None
     tried = [] if batch is None else [(each, *_count(batch, each, _TRIED)) for each in sources]
-    likely = [(each, read) for each, read, unread in tried if read > unread]
+    likely = [(each, read) for each, read, unread in tried if read > len(unread)]
     if batch is None or not likely:
-        return "", frozenset()
+        return "", frozenset(), [*_reasons(tried, first)]
     best, _ = max(likely, key=lambda each: (each[0].is_sure, each[1]))
     read, unread = _count(batch, best)
     zone, column = _zone(first, entries, unused.values())
@@ -71,9 +75,20 @@ def propose_hours(
     own = {*best.columns, best.exceptions, column}
     paths = () if file.is_table else tuple(f"{name}." for name in own if name)
     return (
-        f"{value}  # {read:,} of {read + unread:,} values read",
+        f"{value}  # {read:,} of {read + len(unread):,} values read",
         {name for name in names if name in own or name.startswith(paths)},
+        (),
     )
+
+
+def _reasons(tried: Iterable[tuple[_Source, int, Sequence[Invalid]]], first: FirstRecords) -> Iterator[str]:
+    """Yield a comment for each source that is named for hours and has times, with the first error."""
+    for source, _, unread in tried:
+        columns = [name for name in source.columns if name in first.columns]
+        has_times = any(_RANGE.search(text) for name in columns for text in first.columns[name].texts)
+        if source.is_sure and unread and has_times:
+            example = quoted(truncate(unread[0].text))
+            yield f"# {', '.join(map(quoted, columns))}: {unread[0].issue.why}, such as {example}."
 
 
 def _weeks(names: Sequence[str]) -> Iterator[_Source]:
@@ -114,8 +129,8 @@ def _of_column(name: str, names: Sequence[str], *, is_sure: bool) -> _Source:
     return _Source([name], keys | {"kind": "hours"}, is_sure, exceptions if has_exceptions else "")
 
 
-def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, int]:
-    """Return how many of the first `most` distinct values are hours and how many not; none is if all are closed."""
+def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, Sequence[Invalid]]:
+    """Return how many of the first `most` distinct values are hours, 0 if all are closed, and those that are not."""
     none = [None] * len(batch.numbers)
     columns = [batch.columns[name] if name else none for name in (*source.columns, source.exceptions)]
     rows = list(zip(*columns, strict=True))
@@ -124,9 +139,9 @@ def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int,
     sources = [each[0] if len(source.columns) == 1 else each[:-1] for each in rows]
     reader = HoursReader(holidays=None, as_of=utc_today(), is_null_if_invalid=True)
     cells = reader.column(sources, [each[-1] for each in rows], [_ZONE] * len(rows), none[: len(rows)])
-    unread = sum(isinstance(each, Invalid) and each.value is None for each in cells)
+    unread = [each for each in cells if isinstance(each, Invalid) and each.value is None]
     are_open = any(_OPENS in str(each.value if isinstance(each, Invalid) else each) for each in cells)
-    return sum(each is not None for each in cells) - unread if are_open else 0, unread
+    return sum(each is not None for each in cells) - len(unread) if are_open else 0, unread
 
 
 def _zone(

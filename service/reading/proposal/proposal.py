@@ -89,7 +89,7 @@ def propose_mapping(
     if preset is None and derives_companies:
         companies = list(_derive_companies(own, name, unused))
     own = _entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
-    hours, of_hours = propose_hours(file, first, made | own)
+    hours, of_hours, unread = propose_hours(file, first, made | own)
     left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
     declared = {**options, **_proposed_options(first, made | own)}
     repairs, comment = _repairs(first, made | own, options.get("repair", ()))
@@ -101,6 +101,7 @@ def propose_mapping(
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
+        unread,
         _not_proposed(file, first, [column.name for column in left[most:]], used_columns(made | own), of_hours),
     )
     return "\n\n".join(filter(None, map("\n".join, blocks))) + "\n"

@@ -198,6 +198,28 @@ def test_a_column_with_such_a_name_needs_no_letters_or_minutes() -> None:
     assert entries(of_columns(Öffnungszeiten="8-20|9-18"))["opening_hours"].endswith("# 2 of 2 values read")
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "why"),
+    [
+        ("Hours", "Mon-Fri: 9:00 AM - 5:00 PM; Sat 10-2|9-18", "bare hours that end before they begin"),
+        ("hours", "Mo-Fr 9-5pm|call", "am or pm on one side"),
+        ("Store hours", "Mo 9 am-18+", "open ends"),
+        ("Zeiten", "Mo 9-5", ""),
+        ("opened", "Jan 5, 2020|2021-01-01", ""),
+        ("open", "1|0", ""),
+    ],
+)
+def test_a_column_that_is_named_for_hours_is_named_with_the_reason_why_most_cannot_be_read(
+    name: str, cells: str, why: str
+) -> None:
+    text = of_columns(**{name: cells})
+    assert 'kind = "hours"' not in text
+    first = cells.partition("|")[0]
+    line = f'\n# "{name}": opening hours that cannot be read: {why}, such as "{first}".\n'
+    assert (line in text) is bool(why)
+    assert ("cannot be read" in text) is bool(why)
+
+
 def test_one_column_of_several_is_proposed_as_hours_first_of_those_with_such_a_name() -> None:
     found = entries(
         of_columns(Lieferung="Mo 9-18|Mo 9-18", Öffnungszeiten="Mo 9-18|call us 1|Mi 8-9", opening_hours="a b")
