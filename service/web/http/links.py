@@ -37,9 +37,10 @@ _MAX_QUERY: Final = 1000
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 _CHARACTERS: Final = "-._~!$'()*,;:@/?0-9A-Za-z"
+_DIGIT: Final = "[0-9A-Fa-f]"
 # A query of such pairs is one of a URI, and has escapes only in values.
-_VALUE: Final = f"[{_CHARACTERS}=+]*+(?:%[0-9A-Fa-f]{{2}}[{_CHARACTERS}=+]*+)*+"
-_PAIR: Final = f"[{_CHARACTERS}]++(?:={_VALUE})?+"
+_VALUE: Final = f"[{_CHARACTERS}=+]*+(?:%{_DIGIT}{_DIGIT}[{_CHARACTERS}=+]*+)*+"
+_PAIR: Final = f"[{_CHARACTERS}][{_CHARACTERS}]*+(?:={_VALUE})?+"
 _PAIRS: Final = re.compile(f"{_PAIR}(?:&{_PAIR})*+")
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
