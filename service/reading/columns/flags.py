@@ -77,7 +77,7 @@ def says_closed(text: str) -> bool:
     found = words_of(text)
     if found.isdisjoint(CLOSED) or _is_phrase(found):
         return not found.isdisjoint(CLOSED)
-    if len(found) > _MAX_WORDS or not found.isdisjoint(_NOT) or DAY.search(text.casefold()):
+    if found <= _CLOSED_DAYS or len(found) > _MAX_WORDS or not found.isdisjoint(_NOT) or DAY.search(text.casefold()):
         return False
     return _YEAR.search(text) is not None or not any(map(str.isdigit, text))
 
@@ -105,6 +105,7 @@ _DAYS: Final = words(
     "mon tue tues wed thu thur thurs fri sat sun mo tu we th fr sa su di mi do so lun mar mer jeu ven sam dim lu ma me "
     "je ve mié mie jue vie sáb sab dom gio zo wo vr za"
 )
+_CLOSED_DAYS: Final = CLOSED | (_DAYS - {"we"}) | {"und", "and", "et", "e", "y", "en"}  # "Di und Mi geschlossen"
 
 
 def is_closed_name(name: str) -> bool:

@@ -225,6 +225,7 @@ def test_other_texts_say_closed_but_their_meaning_is_asked_for(text: str) -> Non
         "open", "", "no", "not closed", "nie geschlossen", "offen, Parkplatz geschlossen", "closed on Sundays",
         "Sonntags geschlossen", "fermé le lundi", "chiuso domenica", "Mo-Fr 9-17, So geschlossen", "closed 12-13",
         "today closed", "lunes cerrado", "Sa,Su,PH closed", "PH off; Mo-Fr 17:00; 2026 Dec 24 closed", "closed Mon+Tue",
+        "So geschlossen", "Di und Mi geschlossen", "fermé dim", "lun chiuso",
         "The café next door closed in spring but the store itself remains",
     ],
 )  # fmt: skip
