@@ -56,9 +56,9 @@ _MONTHS: Final = {
 _MEANINGS: Final = {
     **dict.fromkeys(NAMES_OF_DAYS, "day"),
     **dict.fromkeys(("off", "x", "closed", "geschlossen", "ferme", "fermee", "chiuso", "cerrado", "gesloten"), "off"),
-    **dict.fromkeys(("to", "bis", "a", "au", "tot"), "-"),
+    **dict.fromkeys(("to", "thru", "through", "bis", "a", "au", "tot"), "-"),
     **dict.fromkeys(("and", "und", "et", "e", "y", "en"), ","),
-    **dict.fromkeys(("uhr", "uur", "hrs", "h"), ""),
+    **dict.fromkeys(("uhr", "uur", "hrs", "h", "daily", "täglich"), ""),
     **{word: word for word in ("ph", "open", "unknown", "by", "appointment")},
 }
 _INEXACT: Final = {

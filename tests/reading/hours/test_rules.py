@@ -96,6 +96,9 @@ NINE = WEEKDAYS.format("09:00-18:00")
         # Days in six languages
         ("Monday-Thursday 9-18, Friday 9-18", NINE),
         ("Montag bis Freitag 9-18 Uhr", NINE),
+        ("Mon thru Thu: 9:00 AM - 6:00 PM; Friday through Friday 9am-6pm", NINE),
+        ("Daily 9am-6pm", EVERY_DAY.format("09:00-18:00")),
+        ("täglich 9-18 Uhr", EVERY_DAY.format("09:00-18:00")),
         ("lundi au vendredi 9h à 18h ; dimanche : fermé", NINE),
         ("lunedì-venerdì 9:00-18:00, sabato e domenica chiuso", NINE),
         ("lunes a viernes 9:00-18:00, sábado cerrado", NINE),
