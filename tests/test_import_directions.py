@@ -37,7 +37,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             conditions place_search row_json table_builder
             places
             table
-            geography opening_hours suggestions text_index
+            geography opening_hours text_index
             columns
         """,
         "service.reading": """

@@ -22,9 +22,8 @@ from service.publishing.snapshot import Snapshot, SnapshotHolder
 from service.settings import Settings
 from service.web.connections.connection import Connection
 from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader, RejectedHead
+from service.web.connections.heads import HeadReader, RejectedHead, RepeatedFields
 from service.web.connections.limits import Limits
-from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.server import Server
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http.request import Request as Received

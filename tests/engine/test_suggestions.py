@@ -7,7 +7,7 @@ from hypothesis import example, given, strategies as st
 
 from service.engine.columns.column import StringArray
 from service.engine.columns.row_budget import OverBudget, within_budget
-from service.engine.suggestions import is_one_edit, one_edit_away
+from service.engine.place_search import is_one_edit, one_edit_away
 from tests.engine import places_oracle
 
 # Few letters, so that most names are close to others; some of several bytes.

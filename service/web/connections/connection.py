@@ -11,7 +11,7 @@ from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service.model.errors import InternalServerError, RequestError
 from service.web.connections.framing import RequestBody, read_request
-from service.web.connections.heads import HeadReader, RejectedHead
+from service.web.connections.heads import HeadReader, RejectedHead, RepeatedFields
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
     MAX_HEAD_BYTES,
@@ -21,12 +21,11 @@ from service.web.connections.limits import (
     TURN_BYTES,
     UNCOUNTED_BYTES,
     LogThrottle,
+    MemoryBudget,
     State,
     Turns,
     unsent_bytes,
 )
-from service.web.connections.memory_budget import MemoryBudget
-from service.web.connections.repeated_fields import RepeatedFields
 from service.web.http.forwarded import UNIX
 from service.web.http.request import Request
 from service.web.http.response import Pieces, Response, Stream, chunk, held_bytes, split

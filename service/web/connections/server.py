@@ -11,8 +11,15 @@ from aiohttp import HttpVersion11, web
 
 from service.model.errors import ServiceUnavailable
 from service.web.connections.connection import Connection
-from service.web.connections.limits import THROTTLE_SECONDS, Limits, LogThrottle, TimeoutSweep, Turns, timeouts
-from service.web.connections.memory_budget import MemoryBudget
+from service.web.connections.limits import (
+    THROTTLE_SECONDS,
+    Limits,
+    LogThrottle,
+    MemoryBudget,
+    TimeoutSweep,
+    Turns,
+    timeouts,
+)
 from service.web.http.response import Response, error_answer
 from service.web.pipeline.app import App
 from service.web.pipeline.counters import Event

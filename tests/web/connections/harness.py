@@ -10,8 +10,7 @@ from typing import Any
 
 from service.publishing.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
-from service.web.connections.limits import RECEIVE_BYTES, Limits, LogThrottle, Turns, timeouts
-from service.web.connections.memory_budget import MemoryBudget
+from service.web.connections.limits import RECEIVE_BYTES, Limits, LogThrottle, MemoryBudget, Turns, timeouts
 from service.web.endpoints.probes import probe_routes
 from service.web.http.request import Request
 from service.web.http.response import Response

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import READING_SECONDS, Limits
-from service.web.connections.memory_budget import MemoryBudget, release_free_memory
+from service.web.connections.limits import READING_SECONDS, Limits, MemoryBudget, release_free_memory
 from service.web.http.request import Request
 from service.web.http.response import Answer, Response
 from service.web.pipeline.counters import Event
@@ -251,7 +250,7 @@ async def test_memory_is_released_after_much_was_in_use(app: Any) -> None:
 FREES = """
 import ctypes
 from pathlib import Path
-from service.web.connections.memory_budget import release_free_memory
+from service.web.connections.limits import release_free_memory
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1])

@@ -10,8 +10,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.model.errors import Unauthorized
 from service.web.connections.framing import read_request
-from service.web.connections.heads import HeadReader, RejectedHead
-from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.heads import HeadReader, RejectedHead, RepeatedFields
 from service.web.http.request import VARYING, Request, RequestFields
 from tests.thoroughness import some_of
 
