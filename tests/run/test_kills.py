@@ -19,12 +19,13 @@ LONG = 20_000  # more than one spool has in memory, in a few records
 SPOOLS = 3  # at least: of the data file, of the rows in both orders
 
 
-def compiles(service: int, _: Path) -> bool:
-    return any(map(compilers, (service, *children(service))))
-
-
 def has_compiled(_: int, cache: Path) -> bool:
     return any(cache.glob("runs/*/*.baked"))
+
+
+def compiles(service: int, cache: Path) -> bool:
+    """Return whether a compiler runs, or has ended unseen between two looks."""
+    return any(map(compilers, (service, *children(service)))) or has_compiled(service, cache)
 
 
 # Moments of a start: a condition that detects each, and a number of workers.
