@@ -52,7 +52,7 @@ class _Commands(click.Group):
             with _masked_keys():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("\nInterrupted: no file is left incomplete", err=True)  # below ^C on a terminal
+            click.echo("\nInterrupted: files are written whole or not at all", err=True)  # below ^C on a terminal
             ctx.exit(130)  # the shells' exit code for SIGINT
 
 

@@ -276,7 +276,7 @@ main()
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("module", "printed"),
-    [("service.commands", ""), ("service.loading.dataset", "\nInterrupted: no file is left incomplete\n")],
+    [("service.commands", ""), ("service.loading.dataset", "\nInterrupted: files are written whole or not at all\n")],
 )
 def test_an_interrupt_exits_with_130_without_a_traceback(module: str, printed: str) -> None:
     ended = subprocess.run(
