@@ -139,9 +139,9 @@ def add_key(entries: tuple[KeyEntry, ...], entry: KeyEntry) -> tuple[KeyEntry, .
 
 def revoke_key(entries: tuple[KeyEntry, ...], name: str) -> tuple[KeyEntry, ...]:
     """Return the entries with all of a name revoked. Raises `KeyFileError` if there is none to revoke."""
-    if all(each.revoked_at for each in entries if each.name == name):
-        known = any(each.name == name for each in entries)
-        raise KeyFileError(f"{name} is revoked already" if known else f"there is no key {name}")
+    own = [each for each in entries if each.name == name]
+    if all(each.revoked_at for each in own):
+        raise KeyFileError(f"{name} is revoked already" if own else f"there is no key {name}")
     now = whole_seconds(datetime.now(UTC))
     revoked = (msgspec.structs.replace(each, revoked_at=each.revoked_at or now) for each in entries)
     return tuple(new if new.name == name else old for old, new in zip(entries, revoked, strict=True))

@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
     vary     the value of Vary; not among `headers`, because CORS may add to it
     stream   the body, if it is made while it is sent
     head     what the heads of all its responses begin with, once there was one
-    size     the length of the body in bytes, if it is no stream, once it is known
+    size     the length of the body in bytes; 0 until it is counted, and of a stream
 
     found_nothing  whether it answers a search for words that no record has
     """
@@ -177,7 +177,7 @@ def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
 def _head(answer: Answer) -> str:
     """Return what the heads of all responses with an answer begin with, and keep it in the answer, with the length."""
     start = _STARTS[answer.status]
-    answer.size = answer.size or sum(map(len, answer.pieces))
+    answer.size = answer.size or answer.length
     if answer.status in _WITHOUT_CONTENT:
         answer.head = f"{start}{answer.headers}"
     else:
