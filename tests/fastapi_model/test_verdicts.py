@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -37,6 +38,66 @@ FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.
 GEO_JSON: Final = "application/geo+json"
 # A third of the questions that are asked of each data set; `make fuzz` asks more.
 CASES: Final = int(os.environ.get("FUZZ_CASES", "80"))
+
+
+def each(template: str, *values: str) -> list[str]:
+    """Return queries that differ in one value."""
+    return [template.format(value) for value in values]
+
+
+NAMED: Final = ("size", "City", "city;name", "null", "city name", "city,size", "distance")
+ALL: Final = "facets=?&fields=?&sort_by=?&sort_order=?&page_num=?&limit=?&bbox=?&radius=?&is_open=?&open_at=?&q="
+# Queries with each error of a parameter, with several, and with what is nearly one; random ones may miss them.
+KNOWN: Final = {
+    "/stores": [
+        *("", "limit=5&sort_by=name&city=Örebro&page_num=2&sort_order=desc&company_id=A", "limit=5&city=x&limit=5"),
+        *each(
+            "limit={}", "1", "0", "-0", "-3", "null", "", "x", "1000", "1001", "9" * 4301, "-" + "9" * 4300, "&limit="
+        ),
+        *each("page_num={}", "0", "-3", "null", "", "1001", "9" * 4300, "9" * 4301, "1&page_num=1&limit=1&limit=1"),
+        "sort_order=1&sort_order=1&sort_by=1&sort_by=1",
+        *("city=Toronto&city=&limit=2&city=Ottawa&city=+OTTAWA", "is_open=maybe&is_open=yes&is_open=perhaps"),
+        "zeta=1&limit=0&alpha=&city=Oslo&zeta=2&is_open=?&=",
+        *each("fields={}", "updated_at,store_id", " city%09, name ,,city&fields=&fields=name", " , ,&fields=\u3000"),
+        *each("fields={}", "created_at&fields=city", *NAMED),
+        *each("near=0,0&fields={}", *NAMED),
+        *each("near=&fields={}", "size", "distance"),
+        *each("facets={}", "city&fields=", "+,", "a&facets=b,c,d,e,f", "city,city"),
+        *each("facets=company_id,parent_company_id,city,province,{}", "size", "country", "country,is_open", "a,b,c,d"),
+        *each("near={}", "x", "1,2&near=1,2", "x&radius=5&sort_by=distance", "0,0&sort_by=size", "&sort_by=size"),
+        *each("near={}", ",", "43.65", "43.65,", ",-79.38", "43.65,-79.38,", "43.65,-79.38,1", "43.65;-79.38"),
+        *each("near={}", "43.65 -79.38", "90.00000000000000000001,0", "0,-1.8000000000000000000001e2", "nan,0"),
+        *each("near={}", f"-90.{'0' * 50}1,180", "0,inf", "1e999,0", "1_0,0", "0x1,0", "90.01,0", "-91,0", "0,180.1"),
+        *each("near={}", "0,-181", "\u0661,0", "a,b", "89.99999999999999999999,-180.0000000000000000000"),
+        *each("near={}", " 43.65 , -79.38 ", "%2B43.650,-7938e-2", "43.65,\t-79.38", "4.365e1,-79.38", "-0,-0.0"),
+        *each("radius={}", "5", "5&near=+", "x", "5&sort_by=distance", "5&radius=6"),
+        *each("sort_by={}", "size", "distance", "distance&sort_by=distance", "distance&near=0,0"),
+        *each("bbox={}", "1,2,3", "0,1,0,-1", "0,0,0,0&bbox=x", "-80,43,-79,44&q=King+St&radius=5e3&near=43.7,+-79.4"),
+        *each(
+            "bbox={}", "1,2,3,4,5", "1,2,3,x", "0,91,0,91", "181,-91,0,0", "0,0,0,nan", "-190,1,170,0", "0,0,1e999,0"
+        ),
+        *each("bbox={}", "181,0,0,0", "0,0,1e999,0", "0,0,180.00000000000000000001,0", "0,1.00000000000000000001,0,1"),
+        *each("q={}", "a&q=a", "a b c d e f g h i j k l m n o p q"),
+        *each("near=1,2&radius={}", "x", "1_000", "5 km", "0x1", "1,5", "\u0661", "--1", "1e", "1e5.5", "infinite"),
+        *each("near=1,2&radius={}", "na n", "nan", "-inf", "%2BInfinity", "NaN", "1e999", "-1e9999", " INF ", "0"),
+        *each("near=1,2&radius={}", "1E%2B" + "9" * 5000, "-5", "-0.0", "1e-999"),
+        *each(ALL + "x" * 257 + "{}", "", "&near=?"),
+        *each("open_at={}", "now", "2026-12-24", "2026-12-24Z", "2026-12-24T10:00:00", "2026-12-24 10:00", "1e9"),
+        *each("open_at={}", "2026-12-24T10:00:00.5", "2026-12-24T10:00:00z", "2026-12-24T24:00Z", "2026-02-30T10:00Z"),
+        *each("open_at={}", "2026-12-24T10:00%2B1:00", "2026-12-24T10:00Z/..", "1969-12-31T23:59:59Z", "\0"),
+        *each("open_at={}", "2101-01-01T00:00Z", "2100-12-31T23:59-00:01", "0001-01-01T00:00%2B01:00"),
+        *each("open_at={}", "9999-12-31T23:59-01:00", "2026-12-24T10:00Z", "x&open_at=2026-12-24T10:00Z&radius=x"),
+    ],
+    "/companies": [
+        *("", "q=a", "near=x&radius=x&bbox=x", "near=0,0", "sort_by=distance&near=0,0", "facets=a&facets=b,c,d,e,f"),
+        *("fields=size&fields=created_at", "fields=distance", "facets=city", "is_open=maybe"),
+    ],
+    "/companies/a": ["", "limit=0&limit=0", "limit=0&company_id=a"],
+    "/clusters": [
+        *("", "zoom=&bbox=null", "zoom=x", "zoom=23&bbox=0", "zoom=-1&is_open=?&bbox=0,0,0,0", "zoom=7&zoom=7&bbox=0"),
+        *("near=0,0&bbox=0,0,0,0&limit=0", "bbox=-180,-90,180,90&zoom=%2B2&q=a+&bbox=", "bbox=0,0,9,9&zoom=+0_7.0+"),
+    ],
+}
 
 
 def records() -> st.SearchStrategy[str]:
@@ -83,6 +144,14 @@ def asked() -> st.SearchStrategy[Asked]:
     )
 
 
+@pytest.mark.parametrize("path", KNOWN)
+async def test_a_known_query_has_the_response_of_the_model(app: App, model: "FastAPI", path: str) -> None:
+    for query, strict in product(KNOWN[path], (False, True)):
+        raw = quote(query, safe="=&+%,").encode()
+        expected = await send_to_model(model, path, raw, strict=strict)
+        assert await send_to_service(app, path, raw, strict=strict) == expected, query
+
+
 @settings(max_examples=3 * CASES)
 @given(request_=asked(), strict=st.booleans())
 async def test_a_response_equals_that_of_the_model_byte_for_byte(
@@ -122,8 +191,9 @@ async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_mod
     document = json.loads((await send_to_service(app, "/openapi.json", b"")).body)
     fields = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
     for resource, listed in dataset.attributes.items():
-        for ending, kind in {"": "list", ".csv": "csv", ".ndjson": "ndjson"}.items():
-            described = document["paths"][f"/{resource}{ending}"]["get"]["parameters"]
+        kinds = {f"/{resource}": "list", f"/{resource}.csv": "csv", f"/{resource}.ndjson": "ndjson"}
+        for path, kind in (kinds | ({"/clusters": "map"} if resource == "stores" else {})).items():
+            described = document["paths"][path]["get"]["parameters"]
             wanted = question_of(fields[resource], listed, kind).names()
             assert [each["name"] for each in described if each["in"] == "query"] == wanted
         name = {"stores": "StoreAttributes", "companies": "CompanyAttributes"}[resource]
