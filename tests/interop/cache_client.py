@@ -39,16 +39,33 @@ class Reply(msgspec.Struct, frozen=True):
 
 def fetch(address: str, target: str, *fields: Field, method: str = "GET") -> Reply:
     """Send one request on a new connection, with these header fields and Host."""
-    with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
-        connection.putrequest(method, target, skip_accept_encoding=True)
-        return exchange(connection, fields)
+    with closing(sent(address, target, *fields, method=method)) as connection:
+        return reply_on(connection)
+
+
+def sent(address: str, target: str, *fields: Field, method: str = "GET") -> HTTPConnection:
+    """Send one request on a new connection, with these header fields and Host; return the connection."""
+    connection = HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)
+    connection.putrequest(method, target, skip_accept_encoding=True)
+    send_fields(connection, fields)
+    return connection
 
 
 def exchange(connection: HTTPConnection, fields: Iterable[Field]) -> Reply:
     """Send these header fields of a request begun on a connection; return the response."""
+    send_fields(connection, fields)
+    return reply_on(connection)
+
+
+def send_fields(connection: HTTPConnection, fields: Iterable[Field]) -> None:
+    """Send these header fields of a request begun on a connection."""
     for name, value in fields:
         connection.putheader(name, value)
     connection.endheaders()
+
+
+def reply_on(connection: HTTPConnection) -> Reply:
+    """Return the response to the request sent on a connection."""
     response = connection.getresponse()
     headers = {name.lower(): value for name, value in response.getheaders()}
     return Reply(response.status, headers, response.read())

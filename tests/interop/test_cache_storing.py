@@ -2,11 +2,11 @@
 
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from itertools import product
 from pathlib import Path
 
-from tests.interop.cache_client import FIRST, SECOND, CachedService, Reply
+from tests.interop.cache_client import FIRST, SECOND, CachedService, Reply, reply_on, sent
 from tests.interop.caching_proxies import NGINX, VARNISH, CacheKind
 from tests.interop.conftest import BRIEF, FRESH, SetUp, no_longer_fresh, write
 from tests.program import eventually
@@ -26,12 +26,12 @@ def when(cached: CachedService, cache: str) -> Reply:
 
 
 def at_once(cached: CachedService) -> list[Reply]:
-    """Return the responses to eight concurrent requests, sent while the service is stopped."""
+    """Return the responses to eight concurrent requests: all are sent before the service, which is stopped, goes on."""
     os.kill(cached.service.process.pid, signal.SIGSTOP)
-    with ThreadPoolExecutor(8) as clients:
-        asked = [clients.submit(cached.fetch, "/stores", FIRST) for _ in range(8)]
+    with ExitStack() as opened:
+        asked = [opened.enter_context(closing(sent(cached.proxy.address, "/stores", FIRST))) for _ in range(8)]
         os.kill(cached.service.process.pid, signal.SIGCONT)
-        return [each.result() for each in asked]
+        return [reply_on(each) for each in asked]
 
 
 def test_two_requests_are_one_to_the_service(set_up: SetUp) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -18,7 +19,7 @@ from service.settings import Settings
 from tests.baking.random_datasets import contents
 from tests.directory import store, write_directory
 from tests.loop_clock import advance
-from tests.program import SECONDS, compilers, has_ended
+from tests.program import SECONDS, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
 from tests.zip_archives import zipped
 
@@ -43,11 +44,18 @@ async def fetch(source: FolderSource | Path, to: Path, known: str = "") -> Fetch
         return await made.fetch(to, known=known, check=CHECK, progress=silent)
 
 
-async def compiler() -> int:
-    """Wait for the compiler, and return its process id."""
-    while not (found := compilers(os.getpid())):  # noqa: ASYNC110 - there is no event to wait for
-        await asyncio.sleep(0.01)
-    return found[0]
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[int]:
+    """Return the process ids of compilers, each as soon as it is started: one that looks for them may miss it."""
+    ids, start = asyncio.Queue[int](), asyncio.create_subprocess_exec
+
+    async def recorded(*command: str, **options: Any) -> asyncio.subprocess.Process:
+        process = await start(*command, **options)
+        ids.put_nowait(process.pid)
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recorded)
+    return ids
 
 
 async def test_the_compiled_data_equals_that_of_the_files_and_an_unchanged_folder_is_not_fetched(
@@ -81,40 +89,45 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     assert fetched.notes[2:] == (f"`store-directory check {folder}` reports every error and warning",)
 
 
-async def test_a_killed_compiler_makes_the_folder_unavailable(folder: Path, to: Path) -> None:
+async def test_a_killed_compiler_makes_the_folder_unavailable(
+    folder: Path, to: Path, started: asyncio.Queue[int]
+) -> None:
     fetching = asyncio.create_task(fetch(folder, to))
-    os.kill(await compiler(), signal.SIGKILL)
+    os.kill(await started.get(), signal.SIGKILL)
     with pytest.raises(Unavailable, match="the compiler was killed by SIGKILL"):
         await fetching
 
 
 async def test_a_compiler_that_takes_too_long_is_killed_and_makes_the_folder_unavailable(
-    folder: Path, to: Path
+    folder: Path, to: Path, started: asyncio.Queue[int]
 ) -> None:
     source = FolderSource(folder, Settings(compile_timeout=SECONDS))
     fetching = asyncio.create_task(source.fetch(to, known="", check=CHECK, progress=silent))
-    os.kill(started := await compiler(), signal.SIGSTOP)  # like reading from a file server that is down
+    os.kill(compiler := await started.get(), signal.SIGSTOP)  # like reading from a file server that is down
     while not fetching.done():  # the timeout begins a little later than the process
         advance(SECONDS)
         await asyncio.sleep(0.01)
     with pytest.raises(Unavailable, match=rf"compiling took longer than --compile-timeout {SECONDS} s"):
         await fetching
-    assert has_ended(started)
+    assert has_ended(compiler)
 
 
-async def test_a_cancelled_fetch_ends_the_compiler(folder: Path, to: Path) -> None:
+async def test_a_cancelled_fetch_ends_the_compiler(folder: Path, to: Path, started: asyncio.Queue[int]) -> None:
     fetching = asyncio.create_task(fetch(folder, to))
-    started = await compiler()
+    compiler = await started.get()
+    await asyncio.sleep(0)  # it is read from
     fetching.cancel()
     await asyncio.gather(fetching, return_exceptions=True)
-    assert has_ended(started)
+    assert has_ended(compiler)
     assert not await asyncio.to_thread(to.exists)
 
 
-async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(folder: Path, to: Path) -> None:
+async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(
+    folder: Path, to: Path, started: asyncio.Queue[int]
+) -> None:
     stores, companies, manifest = (Generation(2).files()[name] for name in ORDER)
     fetching = asyncio.create_task(fetch(folder, to))
-    compiling = await compiler()
+    compiling = await started.get()
     await asyncio.to_thread((folder / MANIFEST).unlink)
     await asyncio.to_thread(put, stores, folder / STORES)
     while not has_ended(compiling):  # noqa: ASYNC110 - there is no event to wait for
