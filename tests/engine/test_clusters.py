@@ -18,7 +18,7 @@ from service.engine.geography.grid import are_in_box
 from service.engine.geography.locations import Locations
 from service.model.coordinates import Box, Coordinates
 from tests.engine.oracle import cell_of, is_in_box
-from tests.engine.test_locations import SPECIAL, Texts, located, locations, made
+from tests.engine.test_locations import SPECIAL, Texts, located, locations, many
 from tests.thoroughness import some_of
 
 pytestmark = pytest.mark.slow
@@ -108,12 +108,6 @@ def check(found: Clusters, points: dict[int, Coordinates], cells: list[list[int]
             # Coordinates of these tests have six decimals, so a mean is only rounded once; halves upwards.
             rounded = ((total * 10**7 + unit // 2) * 10**6 + unit) // (unit * 10**6) / 10**7
             assert len(rows) == 1 or degrees == rounded
-
-
-@cache
-def many(seed: int) -> tuple[Locations, dict[int, Coordinates]]:
-    texts = made(seed, 600)
-    return locations(texts), located(texts)
 
 
 def boxes(random: Random, points: dict[int, Coordinates], count: int) -> list[Box]:

@@ -28,24 +28,17 @@ def rows(built: Column, key: str) -> list[int]:
 
 
 @given(KEYS, KEYS)
-def test_postings_are_the_rows_of_a_value_ascending(first: Keys, second: Keys) -> None:
+def test_a_column_has_rows_sorted_by_value_nulls_last_codes_of_sorted_values_and_postings(
+    first: Keys, second: Keys
+) -> None:
     built, keys = column(first, second), first + second
-    for wanted in {*keys, "a", "nowhere"} - {None}:
-        assert rows(built, wanted or "") == [row for row, key in enumerate(keys) if key == wanted]
-
-
-@given(KEYS)
-def test_order_sorts_rows_by_value_then_row_with_nulls_last(keys: Keys) -> None:
-    built = column(keys)
     assert built.order.tolist() == sorted(range(len(keys)), key=lambda row: (keys[row] is None, keys[row] or "", row))
     assert built.non_null_count == sum(key is not None for key in keys)
-
-
-@given(KEYS)
-def test_codes_are_indexes_of_sorted_values_with_one_more_for_null(keys: Keys) -> None:
-    built, distinct = column(keys), sorted({key for key in keys if key is not None})
+    distinct = sorted({key for key in keys if key is not None})
     assert built.null_code == len(distinct)
     assert built.codes.tolist() == [built.null_code if key is None else distinct.index(key) for key in keys]
+    for wanted in {*distinct, "a", "nowhere"}:
+        assert rows(built, wanted) == [row for row, key in enumerate(keys) if key == wanted]
 
 
 @pytest.mark.parametrize("distinct", [1, 254, 255, 256, 257, 65_534, 65_535, 65_536])

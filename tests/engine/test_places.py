@@ -1,6 +1,5 @@
 """Stores near a point, in a circle, in a box and with words, compared with a naive scan: each way to find them."""
 
-from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, product
 from random import Random
@@ -17,8 +16,8 @@ from service.model.intervals import LAST_KEY, Interval
 from service.model.query import Criteria, Filter, QueryParser
 from service.model.records import STORES
 from tests.engine.oracle import STORES as COLLECTION, Answer, Pairs, Record, answer
-from tests.engine.random_records import OWNERS, ask, build
-from tests.engine.test_locations import made
+from tests.engine.random_records import OWNERS, ask, build, queries
+from tests.engine.test_locations import made as coordinates
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +37,7 @@ def stores(seed: int) -> list[Record]:
         | {"name": random.choice([*_NAMES, None]), "is_open": random.choice(["true", "true", "false"])}
         | {"latitude": latitude, "longitude": longitude}
         | {"created_at": random.choice(["2024-01-01", "2024-01-02", None])}
-        for number, (latitude, longitude) in enumerate(made(seed, COUNT))
+        for number, (latitude, longitude) in enumerate(coordinates(seed, COUNT))
     ]
 
 
@@ -62,52 +61,10 @@ def check(seed: int, pairs: Pairs) -> None:
     assert ask(table, STORES, pairs) == expected, pairs
 
 
-# Points from which no two stores at different places are equally far away, but for 40 digits.
-POINTS = st.builds(
-    lambda latitude, longitude: f"{latitude + 0.123457},{longitude + 0.654321}",
-    st.sampled_from([44, -90, 0]) | st.integers(-90, 89),
-    st.sampled_from([134, 179, -180]) | st.integers(-180, 179),
-)
-LATITUDES = st.sampled_from([-90.0, -45.0, 0.0, 45.0, 90.0]) | st.floats(-90, 90)
-LONGITUDES = st.sampled_from([-180.0, -179.99, 0.0, 135.0, 180.0]) | st.floats(-180, 180)
-CIRCLES = ["0.5", "1234.5", "50000", "2e6", "15e6", "2.1e7"]
-CHOICES = {
-    "q": [
-        *("shop", "sho", "grossmarkt", "mcdonalds", "駅前", "cafe ol", "shop corner ", "toronto s", "löwe"),
-        *("lion shop", "!"),
-    ],
-    "city": _CITIES,
-    "country": ["CA", "SE"],
-    "is_open": ["true", "false"],
-    "sort_by": ["name", "latitude", "store_id"],
-    "sort_order": ["asc", "desc"],
-    "limit": ["3", "50", "1000"],
-    "page_num": ["1", "2", "7", "14"],
-    "facets": ["city,is_open", "company_id"],
-    "fields": ["store_id,city"],
-}
-
-
-@st.composite
-def queries(draw: st.DrawFn) -> Pairs:
-    """Return queries that combine conditions of all kinds, in any order, from the first page to the last."""
-    pairs = []
-    if draw(st.booleans()):
-        pairs.append(("near", draw(POINTS)))
-        if draw(st.booleans()):
-            pairs.append(("radius", draw(st.sampled_from(CIRCLES))))
-    if draw(st.booleans()):
-        south, north = sorted((draw(LATITUDES), draw(LATITUDES)))
-        pairs.append(("bbox", f"{draw(LONGITUDES)!r},{south!r},{draw(LONGITUDES)!r},{north!r}"))
-    for name, values in CHOICES.items():
-        if draw(st.integers(0, 2)) == 0:
-            pairs.append((name, draw(st.sampled_from(values))))
-    return pairs
-
-
-@given(st.integers(0, 3), st.lists(queries(), min_size=8, max_size=8))
-def test_any_combination_of_conditions_equals_a_naive_scan(seed: int, asked: Sequence[Pairs]) -> None:
-    for pairs in asked:
+@given(st.integers(0, 3), st.data())
+def test_any_combination_of_conditions_equals_a_naive_scan(seed: int, data: st.DataObject) -> None:
+    made, _ = served(seed)
+    for pairs in data.draw(st.lists(queries(COLLECTION, made, [3, 50, 1000]), min_size=8, max_size=8)):
         check(seed, pairs)
 
 

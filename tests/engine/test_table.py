@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from service.engine.columns.column import StringArray, join_keys
 from service.engine.columns.selection import RowList
@@ -16,22 +15,13 @@ from service.engine.text_index import TextIndexBuilder
 from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES
 from service.spool import Spools
-from tests.engine.oracle import COMPANIES as COLLECTION, answer
-from tests.engine.random_records import build, records
+from tests.engine.random_records import build
 
 COMPANY = {"name": "Acme", "domain": None, "parent_company_id": None, "created_at": None}
 
 
 def companies(*identifiers: str) -> Table:
     return build(COMPANIES, [{"company_id": identifier, **COMPANY} for identifier in identifiers])
-
-
-@given(st.integers(0, 30), st.integers(1, 12), st.integers(0, 2**32))
-def test_rows_are_numbered_in_the_default_order(count: int, variety: int, seed: int) -> None:
-    made = records(COLLECTION, count=count, variety=variety, seed=seed)
-    table = build(COMPANIES, made)
-    assert len(table) == len(made)
-    assert [json.loads(bytes(table.row(row))) for row in range(len(table))] == answer(COLLECTION, made, []).data
 
 
 def found(table: Table, *keys: str) -> list[bytes | None]:
