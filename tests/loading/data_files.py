@@ -41,8 +41,8 @@ def company(identifier: str = "c1", **fields: object) -> Record:
     return {"company_id": identifier, "name": "Acme"} | fields
 
 
-def as_csv(records: Iterable[Mapping[str, object]], columns: Sequence[str], *, end: str = "\n") -> bytes:
-    """Return records as CSV, None as an empty cell."""
+def as_csv(records: Iterable[Mapping[str, object]], columns: Sequence[str] = STORE_FIELDS, *, end: str = "\n") -> bytes:
+    """Return records as CSV, with the columns of stores unless others are given, None as an empty cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator=end, restval="")
     writer.writeheader()

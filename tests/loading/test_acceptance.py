@@ -9,13 +9,13 @@ from hypothesis import given, strategies as st
 
 from service.dataset import InvalidRecords, ReadOptions, Rejected, Safeguards, Totals
 from service.loading.dataset import Loaded, accept, load
-from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
+from tests.loading.data_files import Record, as_csv, load_files, load_stores, store
 
 SOUND, FAULTY = store("s1"), store("s2", city=None)
 
 
 def stores(*records: Record) -> bytes:
-    return as_csv(records, STORE_FIELDS)
+    return as_csv(records)
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)

@@ -13,19 +13,10 @@ from service.loading.dataset import load
 from service.reading.batch import BATCH_SIZE
 from service.spool import MEMORY, Spools
 from tests.directory import company as acme, store as shop, write_directory
-from tests.loading.data_files import (
-    STORE_FIELDS,
-    as_csv,
-    as_json,
-    as_lines,
-    load_stores,
-    packed,
-    rows,
-    store,
-)
+from tests.loading.data_files import as_csv, as_json, as_lines, load_stores, packed, rows, store
 
 NAMES = [f"stores.{form}{packing}" for form in ("csv", "json", "jsonl") for packing in ("", ".gz", ".zst")]
-SEEDS = [as_csv([store(name="a\nb")], STORE_FIELDS), as_json([store()]), as_lines([store(), store("s2", is_open=1)])]
+SEEDS = [as_csv([store(name="a\nb")]), as_json([store()]), as_lines([store(), store("s2", is_open=1)])]
 PIECES = st.sampled_from(
     [b"[", b"]", b"{", b"}", b'"', b",", b"\n", b"\r", b"\\", b"\\ud800", b"\x00", b"\xff", b"1e", b"null"]
 )
@@ -115,5 +106,5 @@ def test_spools_of_a_byte_give_the_same_file_and_report(tmp_path: Path) -> None:
 def test_many_records_load_in_the_default_order(tmp_path: Path) -> None:
     records = [store(f"s{number}", created_at=f"20{number % 90 + 10}-01-01") for number in range(3 * BATCH_SIZE)]
     expected = sorted(records, key=lambda record: (str(record["created_at"]), str(record["store_id"])))
-    loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
+    loaded = load_stores(tmp_path, as_csv(records))
     assert [row.split(b'"')[3].decode() for row in rows(loaded)] == [record["store_id"] for record in expected]

@@ -11,17 +11,7 @@ from service.engine.columns.column import join_keys
 from service.loading.checks import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
-from tests.loading.data_files import (
-    COMPANY_FIELDS,
-    STORE_FIELDS,
-    as_csv,
-    as_lines,
-    company,
-    load_companies,
-    load_stores,
-    rows,
-    store,
-)
+from tests.loading.data_files import COMPANY_FIELDS, as_csv, as_lines, company, load_companies, load_stores, rows, store
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +32,7 @@ def test_suspicious_texts_have_a_warning_and_are_served(tmp_path: Path) -> None:
     }
     codes = ("placeholder", "formula", "exponent", "spreadsheet", "placeholder")
     records = [store("s0"), *(store(field, **{field: text}) for field, text in changed.items())]
-    for name, content in (("stores.csv", as_csv(records, STORE_FIELDS)), ("stores.jsonl", as_lines(records))):
+    for name, content in (("stores.csv", as_csv(records)), ("stores.jsonl", as_lines(records))):
         loaded = load_stores(tmp_path, content, name)
         found = {(each.record, each.code, each.field, each.value) for each in loaded.report.warnings}
         assert found == {(at, codes[at - 2], *cell) for at, cell in enumerate(changed.items(), 2)}

@@ -5,17 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.loading.data_files import (
-    STORE_FIELDS,
-    as_csv,
-    as_json,
-    load_companies,
-    load_files,
-    load_stores,
-    refusal,
-    rows,
-    store,
-)
+from tests.loading.data_files import as_csv, as_json, load_companies, load_files, load_stores, refusal, rows, store
 
 HEADER = b"store_id,company_id,address_1,city,country\n"
 ROW = b"s1,c1,1 Elm St,Ada,CA\n"
@@ -85,7 +75,7 @@ def test_empty_json_lines_a_csv_header_and_an_empty_array_are_empty_datasets(tmp
 
 
 def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
-    stores = as_csv([store(city=""), store("s2", company_id="c2", parent_company_id="c9")], STORE_FIELDS)
+    stores = as_csv([store(city=""), store("s2", company_id="c2", parent_company_id="c9")])
     loaded = load_files(tmp_path, {"companies.json": b'[{"company_id": ""}', "stores.csv": stores})
     assert loaded.dataset is None
     assert [(error.file, error.code) for error in loaded.report.errors] == [
@@ -93,7 +83,7 @@ def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_pat
         ("stores.csv", "missing"),  # and nothing of companies, of which none are known
     ]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 0, "companies": 0, "skipped": 1, "repeated": 0}
-    loaded = load_stores(tmp_path, as_csv([store(city="")], STORE_FIELDS) + b'"')
+    loaded = load_stores(tmp_path, as_csv([store(city="")]) + b'"')
     assert [error.code for error in loaded.report.errors] == ["file"]
 
 
@@ -103,7 +93,7 @@ def test_two_refused_files_are_two_errors(tmp_path: Path) -> None:
 
 
 def test_a_cell_may_have_any_length(tmp_path: Path) -> None:
-    loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)], STORE_FIELDS))
+    loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)]))
     assert loaded.report.errors == []
 
 

@@ -75,12 +75,12 @@ def test_companies_are_named_by_a_column_of_the_first_record_with_each(tmp_path:
 
 def test_companies_are_found_across_batches_and_served_once(tmp_path: Path) -> None:
     many = [store(f"s{number}", company_id=f"c{number % 1_500}") for number in range(4_000)]
-    loaded = load_single(tmp_path, as_csv(many, STORE_FIELDS))
+    loaded = load_single(tmp_path, as_csv(many))
     assert (loaded.report.totals.companies, loaded.report.totals.stores) == (1_500, 4_000)
 
 
 def test_a_store_without_a_company_is_one_error_of_that_store(tmp_path: Path) -> None:
-    loaded = load_single(tmp_path, as_csv([store("s1"), store("s2", company_id=" ")], STORE_FIELDS))
+    loaded = load_single(tmp_path, as_csv([store("s1"), store("s2", company_id=" ")]))
     assert [(error.code, error.line, error.field) for error in loaded.report.errors] == [("missing", 3, "company_id")]
     assert companies(loaded) == {"c1": "c1"}
 
@@ -132,21 +132,21 @@ def test_json_that_is_damaged_is_one_error_whatever_it_mentions(tmp_path: Path) 
 
 
 def test_a_folder_without_a_companies_file_needs_a_mapping_that_derives_them(tmp_path: Path) -> None:
-    files = {"stores.csv": as_csv(STORES, STORE_FIELDS)}
+    files = {"stores.csv": as_csv(STORES)}
     assert refusal(load_files(tmp_path / "data", files)).file == "companies"
     mapped = load_files(tmp_path / "data", files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'})
     assert companies(mapped) == {"c1": "c1", "c2": "c2", "C1": "C1"}
 
 
 def test_a_companies_file_that_a_mapping_does_not_use_is_refused(tmp_path: Path) -> None:
-    files = {"stores.csv": as_csv(STORES, STORE_FIELDS), "companies.csv": COMPANIES_FILE}
+    files = {"stores.csv": as_csv(STORES), "companies.csv": COMPANIES_FILE}
     error = refusal(load_files(tmp_path, files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'}))
     why = "companies come from the mapping and from a file; remove one"
     assert (error.file, error.why) == ("companies.csv", why)
 
 
 def test_an_option_replaces_the_mapping_beside_the_files(tmp_path: Path) -> None:
-    files = {"stores.csv": as_csv(STORES, STORE_FIELDS), "mapping.toml": b"["}
+    files = {"stores.csv": as_csv(STORES), "mapping.toml": b"["}
     assert refusal(load_files(tmp_path / "data", files)).file == "mapping.toml"
     mapping = tmp_path / "other.toml"
     mapping.write_text('[companies]\nfrom = "stores"\n')
@@ -159,14 +159,14 @@ def test_an_option_replaces_the_mapping_beside_the_files(tmp_path: Path) -> None
 
 def test_csv_in_a_declared_encoding_is_read_and_json_stays_utf_8(tmp_path: Path) -> None:
     records = [store(city="Köln")]
-    latin = as_csv(records, STORE_FIELDS).decode().encode("cp1252")
+    latin = as_csv(records).decode().encode("cp1252")
     assert "Köln".encode() in rows(load_single(tmp_path, latin, encoding="windows-1252"))[0]
     assert "not UTF-8" in refusal(load_single(tmp_path, latin)).why
     assert "Köln".encode() in rows(load_single(tmp_path, as_json(records), "x.json", encoding="windows-1252"))[0]
 
 
 def test_an_option_has_precedence_over_the_encoding_of_the_mapping(tmp_path: Path) -> None:
-    text = as_csv([store(city="Köln")], STORE_FIELDS)
+    text = as_csv([store(city="Köln")])
     latin = text.decode().encode("cp1252")
     (tmp_path / "mapping.toml").write_text('[stores]\nencoding = "windows-1252"\n')
     mapping = str(tmp_path / "mapping.toml")

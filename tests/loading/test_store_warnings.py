@@ -8,17 +8,7 @@ import pytest
 from service.loading.dataset import Loaded, load, notes
 from service.sampling.reference_data import COUNTRIES, read_gazetteer
 from service.sampling.sample_dataset import write_sample
-from tests.loading.data_files import (
-    DERIVED,
-    STORE_FIELDS,
-    Record,
-    as_csv,
-    as_lines,
-    dataset,
-    load_files,
-    load_stores,
-    store,
-)
+from tests.loading.data_files import DERIVED, Record, as_csv, as_lines, dataset, load_files, load_stores, store
 
 ROOT = Path(__file__).parents[2]
 KIEL = {"country": "DE", "latitude": "54.3", "longitude": "10.1"}
@@ -32,7 +22,7 @@ def stores(*fields: Mapping[str, object]) -> Sequence[Record]:
 
 
 def load_all(folder: Path, *fields: Mapping[str, object]) -> Loaded:
-    return load_stores(folder, as_csv(stores(*fields), STORE_FIELDS))
+    return load_stores(folder, as_csv(stores(*fields)))
 
 
 def shown(folder: Path, *fields: Mapping[str, object]) -> list[str]:
@@ -82,16 +72,16 @@ def test_identifiers_that_look_alike_have_a_warning(tmp_path: Path) -> None:
     pairs = [("a1", "A1"), ("a1", "a1\u200b"), ("a1", "a1 "), ("a1", "\uff411"), ("\xe9", "e\u0301"), ("a1", "a1\xa0")]
     for number, (first, other) in enumerate(pairs):
         records = [store(each, company_id="c1") for each in (first, other, "b")]
-        loaded = load_stores(tmp_path / str(number), as_csv(records, STORE_FIELDS))
+        loaded = load_stores(tmp_path / str(number), as_csv(records))
         (warning,) = (each for each in loaded.report.warnings if each.code == "spelling")
         assert (warning.field, warning.why[:32]) == ("store_id", "1 of 3 stores with an identifier")
     different = [store(each) for each in ("a1", "a-1", "a2", "A3", "\xe9", "e")]
-    assert load_stores(tmp_path / "x", as_csv(different, STORE_FIELDS)).report.warnings == []
+    assert load_stores(tmp_path / "x", as_csv(different)).report.warnings == []
 
 
 def test_stores_of_a_company_whose_identifier_looks_like_another_one_have_a_warning(tmp_path: Path) -> None:
     records = [store(f"s{number}", company_id=each) for number, each in enumerate(["Acme", "ACME", "acme", "b"])]
-    files = {"stores.csv": as_csv(records, STORE_FIELDS), "mapping.toml": DERIVED.encode()}
+    files = {"stores.csv": as_csv(records), "mapping.toml": DERIVED.encode()}
     (warning,) = load_files(tmp_path, files).report.warnings
     assert str(warning) == (
         "stores.csv: company_id: 2 of 4 stores with an identifier that differs from another one, 'ACME', in case, "

@@ -34,7 +34,7 @@ def wrong(number: int) -> Record:
 
 
 def test_the_first_warnings_of_each_code_and_field_are_listed_and_all_are_counted(tmp_path: Path) -> None:
-    loaded = load_stores(tmp_path, as_csv(map(wrong, range(MANY)), STORE_FIELDS))
+    loaded = load_stores(tmp_path, as_csv(map(wrong, range(MANY))))
     listed = [(each.code, each.field, each.record) for each in loaded.report.warnings]
     assert loaded.report.errors == []
     assert loaded.warning_counts == {"number": 2 * MANY, "placeholder": 3}
@@ -94,4 +94,4 @@ def test_the_log_has_one_line_per_code_with_the_count_and_the_first_case(tmp_pat
 
 
 def test_valid_data_logs_nothing(tmp_path: Path) -> None:
-    assert list(notes(load_stores(tmp_path, as_csv([store()], STORE_FIELDS)))) == []
+    assert list(notes(load_stores(tmp_path, as_csv([store()])))) == []

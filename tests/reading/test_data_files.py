@@ -15,19 +15,9 @@ from service.reading.files.container import data_signature, file_signature
 from service.reading.files.data_files import read_dataset
 from service.reading.files.file_names import suggest_file_name
 from service.reading.formats.file_format import FORMATS
-from tests.loading.data_files import (
-    COMPANIES_FILE,
-    STORE_FIELDS,
-    as_csv,
-    as_json,
-    load_companies,
-    load_files,
-    refusal,
-    rows,
-    store,
-)
+from tests.loading.data_files import COMPANIES_FILE, as_csv, as_json, load_companies, load_files, refusal, rows, store
 
-STORES_FILE = as_csv([store()], STORE_FIELDS)
+STORES_FILE = as_csv([store()])
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
 
 
@@ -241,7 +231,7 @@ def test_data_files_of_other_names_can_be_served_by_themselves(tmp_path: Path, n
 def test_missing_companies_may_be_taken_from_the_stores_or_have_a_singular_name(tmp_path: Path) -> None:
     why = refusal(load_companies(tmp_path, b"", "company.csv")).why
     assert "found 'company.csv': the name must be companies.csv" in why
-    why = refusal(load_files(tmp_path, {"stores.csv": as_csv([store()], STORE_FIELDS)})).why
+    why = refusal(load_files(tmp_path, {"stores.csv": as_csv([store()])})).why
     assert why.startswith("the file is missing: put companies.csv into the folder, or another format (json, ")
     assert why.endswith("; or let a mapping take the companies from the stores")
 
@@ -255,5 +245,5 @@ def test_folders_are_not_suggested_and_a_correct_file_needs_no_suggestion(tmp_pa
     (tmp_path / "Stores.csv").mkdir()
     (tmp_path / "companies.csv").write_bytes(COMPANIES_FILE)
     assert "found" not in refusal(load(tmp_path)).why
-    files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()], STORE_FIELDS), "Stores.csv": b"x"}
+    files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()]), "Stores.csv": b"x"}
     assert load_files(tmp_path / "both", files).report.errors == []

@@ -18,7 +18,6 @@ from tests.loading.data_files import (
     COMPANIES_FILE,
     DERIVED as FROM_STORES,
     REQUIRED,
-    STORE_FIELDS,
     as_csv,
     as_json,
     as_lines,
@@ -41,7 +40,7 @@ PARTS = {
     "stores-2.csv.gz": packed(as_csv([TWO], [*REQUIRED[::-1], "name"]), ".gz"),
     "stores-3.json": as_json([THREE]),
 }
-WHOLE = as_csv([ONE, TWO, THREE], STORE_FIELDS)
+WHOLE = as_csv([ONE, TWO, THREE])
 COMPANIES = {"companies.csv": COMPANIES_FILE}
 
 
@@ -123,9 +122,7 @@ def test_errors_and_warnings_name_their_files_in_order(tmp_path: Path) -> None:
 
 def test_warnings_about_all_stores_name_their_kind(tmp_path: Path) -> None:
     located = {"country": "CA", "latitude": "0", "longitude": "0"}
-    files = {
-        f"stores-{part}.csv": as_csv([store(f"{part}{n}", **located) for n in range(9)], STORE_FIELDS) for part in "ab"
-    }
+    files = {f"stores-{part}.csv": as_csv([store(f"{part}{n}", **located) for n in range(9)]) for part in "ab"}
     several = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
     assert {each.file for each in several.report.warnings} == {"stores"}
     one = load_files(tmp_path, COMPANIES | {"stores-a.csv": files["stores-a.csv"], "mapping.toml": SEVERAL})
@@ -234,7 +231,7 @@ def test_proposed_patterns_match_just_their_files(names: set[str], others: set[s
     assert len(patterns) in (1, len(names))
 
 
-FILES = {"companies.csv": COMPANIES_FILE, "stores.csv.gz": packed(as_csv([store(), store()], STORE_FIELDS), ".gz")}
+FILES = {"companies.csv": COMPANIES_FILE, "stores.csv.gz": packed(as_csv([store(), store()]), ".gz")}
 RECORDS = {"companies.csv": 1, "stores.csv.gz": 2}
 
 Listing = dict[str, object]
@@ -279,7 +276,7 @@ def test_a_file_that_differs_from_its_listing_refuses_the_dataset(
 
 
 def test_the_record_count_includes_invalid_records(tmp_path: Path) -> None:
-    text = as_csv([store("s1"), store("s1"), store("s2", city="")], STORE_FIELDS) + b"\nx\n"
+    text = as_csv([store("s1"), store("s1"), store("s2", city="")]) + b"\nx\n"
     files = listings() | {"stores.csv": {"sha256": hashlib.sha256(text).hexdigest(), "records": 4}}
     del files["stores.csv.gz"]
     content = {"companies.csv": COMPANIES_FILE, "stores.csv": text}

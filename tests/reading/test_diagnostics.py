@@ -50,7 +50,7 @@ def totals(loaded: Loaded) -> tuple[int, int, int, int]:
 
 # In files of several lines: the record of the number n begins on the line n + 1.
 WRITTEN: Mapping[str, Callable[[Sequence[Record]], bytes]] = {
-    "stores.csv": lambda records: as_csv(records, STORE_FIELDS),
+    "stores.csv": as_csv,
     "stores.jsonl": lambda records: b"\n" + as_lines(records),
     "stores.json": lambda records: b"[\n" + b",\n".join(map(as_json, records)) + b"]",
 }
@@ -251,9 +251,9 @@ def test_an_unknown_parent_and_every_company_in_a_cycle_have_one_warning(tmp_pat
 @pytest.mark.parametrize(
     ("name", "content", "line"),
     [
-        ("stores.csv", as_csv([store()], STORE_FIELDS)[:-1], 2),
-        ("stores.csv", as_csv([], STORE_FIELDS)[:-1], 1),
-        ("stores.csv", as_csv([store(name="a\nb")], STORE_FIELDS)[:-1], 3),
+        ("stores.csv", as_csv([store()])[:-1], 2),
+        ("stores.csv", as_csv([])[:-1], 1),
+        ("stores.csv", as_csv([store(name="a\nb")])[:-1], 3),
         ("stores.jsonl", b"\n\n" + as_lines([store()])[:-1], 3),
         ("stores.ndjson", as_lines([store()]) + b" ", 2),
     ],
@@ -273,7 +273,7 @@ def test_line_numbers_are_correct_in_later_batches(tmp_path: Path, name: str) ->
 
 
 def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
-    loaded = load_stores(tmp_path, as_csv([store(city="", latitude="95")], STORE_FIELDS))
+    loaded = load_stores(tmp_path, as_csv([store(city="", latitude="95")]))
     place = {"file": "stores.csv", "line": 2, "record": 1}
     missing = {"code": "missing"} | place | {"field": "city", "value": None, "why": "a value is required"}
     beyond = {"field": "latitude", "value": "95", "why": loaded.report.warnings[0].why}

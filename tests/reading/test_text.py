@@ -15,18 +15,7 @@ from service.reading.diagnostics import Diagnostic, FileError
 from service.reading.encodings import describe_encoding, parse_encoding, plausible_encodings
 from service.reading.mapping.conversions import control_issue
 from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, decode_text, plain_text
-from tests.loading.data_files import (
-    DERIVED,
-    REQUIRED,
-    STORE_FIELDS,
-    as_csv,
-    load_files,
-    load_stores,
-    packed,
-    refusal,
-    rows,
-    store,
-)
+from tests.loading.data_files import DERIVED, REQUIRED, as_csv, load_files, load_stores, packed, refusal, rows, store
 
 TEXT = "name\nÉlan, 1 Rue €\n"
 
@@ -242,7 +231,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_character_has_a_warning_and_is_repaired(tmp_path: Path, wrong: tuple[str, str, str, str, str]) -> None:
     field, text, code, repair, repaired = wrong
-    content = as_csv([store("s0"), store("s2") | {field: text}], STORE_FIELDS)
+    content = as_csv([store("s0"), store("s2") | {field: text}])
     mapping = f"{DERIVED}[stores]\n"
     loaded = load_files(tmp_path, {"stores.csv": content, "mapping.toml": mapping.encode()})
     assert [(each.code, each.line, each.record, each.field, each.value) for each in loaded.report.warnings] == [
@@ -311,7 +300,7 @@ def test_repairs_are_applied_in_their_order() -> None:
 
 @pytest.mark.parametrize("write", [str, "\ufeff{}".format, str.upper, " {} ".format])
 def test_a_row_that_repeats_the_header_is_left_out(tmp_path: Path, write: Callable[[str], str]) -> None:
-    one, two = (as_csv([store(identifier)], STORE_FIELDS) for identifier in ("s1", "s2"))
+    one, two = (as_csv([store(identifier)]) for identifier in ("s1", "s2"))
     header, _, record = two.decode().partition("\n")
     again = f"{write(header)}\n{record}"
     files = {"stores.csv": one + again.encode(), "mapping.toml": DERIVED.encode()}

@@ -12,21 +12,11 @@ from service.reading import text as decompression
 from service.reading.diagnostics import FileError
 from service.reading.files.container import MAX_ENTRIES, ZipArchive
 from service.spool import SpoolError, Spools
-from tests.loading.data_files import (
-    COMPANIES_FILE,
-    STORE_FIELDS,
-    as_csv,
-    dataset,
-    load_files,
-    packed,
-    refusal,
-    rows,
-    store,
-)
+from tests.loading.data_files import COMPANIES_FILE, as_csv, dataset, load_files, packed, refusal, rows, store
 from tests.thoroughness import some_of
 from tests.zip_archives import zipped
 
-STORES_FILE = as_csv([store("s1"), store("s2")], STORE_FIELDS)
+STORES_FILE = as_csv([store("s1"), store("s2")])
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
 MEGABYTE = 1 << 20
 
@@ -63,7 +53,7 @@ def test_the_files_at_the_top_or_in_the_only_folder_with_data_are_used(tmp_path:
 
 
 def test_an_archive_with_one_data_file_is_like_that_file_and_errors_have_file_and_line(tmp_path: Path) -> None:
-    stores = as_csv([store("s1"), store("s2", city="")], STORE_FIELDS)
+    stores = as_csv([store("s1"), store("s2", city="")])
     loaded = load_archive(tmp_path, zipped({"d/Filialen.CSV": stores, "d/readme.txt": b""}))
     assert len(rows(loaded)) == 1
     assert [line.partition(":")[0] for line in loaded.assumed] == ["Filialen.CSV"]
