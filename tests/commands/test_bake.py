@@ -148,15 +148,9 @@ def test_the_error_names_a_folder_without_a_dataset_and_a_file_that_cannot_be_wr
         (("bake",), "DATA"),
         (("bake", "data"), "FILE"),
         (("bake", "data", "."), "is a directory"),
-        (
-            ("bake", "https://user:secret@host/data", "set.baked"),
-            "'DATA': must be a local folder or file, not a URL",
-        ),
+        (("bake", "https://user:secret@host/data", "set.baked"), "'DATA': must be a local folder or file, not a URL"),
         (("bake", "data", ""), "FILE"),
-        (
-            ("bake", "data", "set.baked", "--encoding", "utf-7.5"),
-            "--encoding: 'utf-7.5' is not the name",
-        ),
+        (("bake", "data", "set.baked", "--encoding", "utf-7.5"), "--encoding: 'utf-7.5' is not the name"),
         (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not the name"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: must be 'refuse' or 'skip', not 'ignore'"),
         (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),

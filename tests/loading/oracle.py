@@ -10,10 +10,7 @@ from tests.engine.oracle import words
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record
 
 Reported = tuple[str, int, str | None, str | None]  # code, record, field, value
-REQUIRED = {
-    "stores": ["store_id", "company_id", "address_1", "city", "country"],
-    "companies": ["company_id", "name"],
-}
+REQUIRED = {"stores": ["store_id", "company_id", "address_1", "city", "country"], "companies": ["company_id", "name"]}
 FIELDS = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
 TRUE = ["1", "t", "y", "on", "yes", "true"]
 FALSE = ["0", "f", "n", "no", "off", "false"]

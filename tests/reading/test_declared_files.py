@@ -162,10 +162,7 @@ FOUND = "found 'stores-1.csv', 'stores-2.csv': name one stores, or declare files
         ('files = ["shops-*.csv"]', NO_FILE("shops-*.csv")),
         ('files = ["stores-*", "Stores-1.csv"]', NO_FILE("Stores-1.csv")),
         ('files = ["*.txt", "n*"]', "'notes.md' is no data file, but matches stores.files of the mapping"),
-        (
-            'files = ["*.csv"]',
-            "'companies.csv' is a file of stores and of companies: stores.files must not match it",
-        ),
+        ('files = ["*.csv"]', "'companies.csv' is a file of stores and of companies: stores.files must not match it"),
         ("", f"the file is missing: {FOUND} mapping.toml"),
     ],
 )
@@ -259,11 +256,7 @@ def test_the_time_of_the_data_comes_from_the_manifest_if_it_has_one(tmp_path: Pa
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(
     ("listing", "why"),
-    [
-        ({"sha256": "0" * 64}, "SHA-256"),
-        ({"records": 3}, "3"),
-        ({"records": None}, "no record count"),
-    ],
+    [({"sha256": "0" * 64}, "SHA-256"), ({"records": 3}, "3"), ({"records": None}, "no record count")],
 )
 def test_a_file_that_differs_from_its_listing_refuses_the_dataset(
     tmp_path: Path, name: str, listing: Listing, why: str

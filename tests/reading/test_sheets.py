@@ -99,12 +99,7 @@ def test_sheets_without_a_header_are_read_by_position_and_one_without_a_column_i
 @pytest.mark.process
 def test_sheets_of_such_records_that_are_not_read_are_warned_of(tmp_path: Path) -> None:
     notes: list[list[Value]] = [["a", "b"], ["c"]]
-    sheets = {
-        "North": NORTH,
-        "Notes": notes,
-        "South": [HEADER[:-1], store(3)[:-1]],
-        "Empty": [HEADER],
-    }
+    sheets = {"North": NORTH, "Notes": notes, "South": [HEADER[:-1], store(3)[:-1]], "Empty": [HEADER]}
     loaded = load_stores(tmp_path, xlsx(sheets | {"Old": SOUTH}, hidden=["Old"]), "stores.xlsx")
     why = '1 other sheet has such records, not read: declare sheets = ["North","South"]'
     assert (ids(loaded), lines(loaded)) == (["s1", "s2"], [f"stores.xlsx: {why}"])
@@ -309,11 +304,7 @@ CELL: Final = b'<table:table-cell office:value-type="string"><text:p>x</text:p><
             ["01067", "y"],
             ["format"],
         ),
-        (
-            CELL.replace(b" office", b' table:number-rows-spanned="2" office'),
-            ["x", "y"],
-            ["merged"],
-        ),
+        (CELL.replace(b" office", b' table:number-rows-spanned="2" office'), ["x", "y"], ["merged"]),
         (
             CELL.replace(b" office", b' table:number-columns-spanned="1" table:number-rows-spanned="2" office').replace(
                 b"x<", b'<text:a xlink:href="https://x.org/?a=1&amp;b=2">x</text:a><'
@@ -321,11 +312,7 @@ CELL: Final = b'<table:table-cell office:value-type="string"><text:p>x</text:p><
             ["x", "y", "https://x.org/?a=1&b=2"],
             ["link", "merged"],
         ),
-        (
-            b'<table:table-cell office:value-type="time" office:time-value="-PT06H30M00S"/>',
-            ["-06:30:00", "y"],
-            [],
-        ),
+        (b'<table:table-cell office:value-type="time" office:time-value="-PT06H30M00S"/>', ["-06:30:00", "y"], []),
     ],
 )
 def test_cells_of_ods_have_the_same_notes(cell: bytes, text: list[str], note: list[str]) -> None:

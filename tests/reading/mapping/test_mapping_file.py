@@ -234,10 +234,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         (f'{{ from = "x", values = {{ a = "{LONG}" }} }}', ".values[...]: expected `str` of length <= 200"),
     ],
     ("[stores.fields]\nis_open = ", "stores.fields.is_open."): [
-        (
-            '{ from = "x", values = { yes = true, "im Umbau" = "" } }',
-            "values.im Umbau: empty: give it true or false",
-        ),
+        ('{ from = "x", values = { yes = true, "im Umbau" = "" } }', "values.im Umbau: empty: give it true or false"),
         ('{ from = "x", other = "" }', "other: empty: give it true or false"),
         (
             '{ constant = true, closing_date = "y", default = true }',
