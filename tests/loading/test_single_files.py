@@ -73,24 +73,12 @@ def test_companies_are_named_by_a_column_of_the_first_record_with_each(tmp_path:
     assert loaded.report.warnings == []
 
 
-def test_companies_are_found_across_batches_and_served_once(tmp_path: Path) -> None:
-    many = [store(f"s{number}", company_id=f"c{number % 1_500}") for number in range(4_000)]
-    loaded = load_single(tmp_path, as_csv(many))
-    assert (loaded.report.totals.companies, loaded.report.totals.stores) == (1_500, 4_000)
-
-
-def test_a_store_without_a_company_is_one_error_of_that_store(tmp_path: Path) -> None:
-    loaded = load_single(tmp_path, as_csv([store("s1"), store("s2", company_id=" ")]))
-    assert [(error.code, error.line, error.field) for error in loaded.report.errors] == [("missing", 3, "company_id")]
-    assert companies(loaded) == {"c1": "c1"}
-
-
 def test_an_invalid_name_of_a_company_is_an_error_with_the_line_of_the_store(tmp_path: Path) -> None:
-    content = as_csv([store("s1"), store("s2", company_id="c2", company_name="\0")], [*STORE_FIELDS, "company_name"])
-    loaded = load_single(tmp_path, content)
+    stores = [store("s1"), store("s2"), store("s3", company_id="c2", company_name="\0")]
+    loaded = load_single(tmp_path, as_csv(stores, [*STORE_FIELDS, "company_name"]))
     assert [(error.code, error.file, error.line, error.field) for error in loaded.report.errors] == [
-        ("text", "filialen.csv", 3, "name"),
-        ("company", "filialen.csv", 3, "company_id"),
+        ("text", "filialen.csv", 4, "name"),
+        ("company", "filialen.csv", 4, "company_id"),
     ]
 
 

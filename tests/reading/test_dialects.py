@@ -172,12 +172,6 @@ def test_errors_have_their_lines_after_a_separator_line_and_blank_rows(tmp_path:
     assert report.totals.stores == 1
 
 
-def test_values_below_a_column_without_a_name_are_reported_as_unused(tmp_path: Path) -> None:
-    text = f"{HEADER},,\n{ROW}\n{ROW.replace('s1', 's2')},,x\n{ROW.replace('s1', 's3')},\n"
-    (warning,) = load_stores(tmp_path, text.encode()).report.warnings
-    assert str(warning) == "stores.csv:1: '': not a field, so it is ignored (1 record)"
-
-
 def test_a_truncated_last_record_is_refused_in_every_dialect(tmp_path: Path) -> None:
     for text in (f"{HEADER}\n{ROW[:9]}", f"{HEADER},,\n{ROW}", f"sep=;\n{HEADER}\n{ROW[:9]}".replace(",", ";")):
         assert "truncated" in load_stores(tmp_path, text.encode()).report.errors[0].why

@@ -128,13 +128,6 @@ def test_a_proposal_names_the_sheets_of_the_stores(
     assert run_here("check", str(tmp_path / "x.xlsx"), "--mapping", str(tmp_path / "m.toml")).returncode == 0
 
 
-def test_sheets_and_sheet_exclude_each_other(tmp_path: Path) -> None:
-    for keys in ('sheets = ["A"]\nsheet = "A"', "sheets = []", 'sheets = ["A", "A"]'):
-        assert refusal(load_mapped(tmp_path, f"[stores]\n{keys}", xlsx({}), "stores.xlsx")).why.startswith(
-            "stores.sheets"
-        )
-
-
 def styles(*formats: str) -> bytes:
     """Return the styles of a workbook: 1 and so on have these formats."""
     numbers = "".join(f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in enumerate(formats, 164))

@@ -93,12 +93,6 @@ def test_cells_become_the_shortest_texts() -> None:
     assert row_texts(times) == ["12:30:00", "36:00:05", "00:05:00"]
 
 
-def test_errors_of_the_program_are_no_values_and_values_of_formulas_are_read() -> None:
-    cells = '<c r="A1" t="e"><v>#N/A</v></c><c r="B1" t="str"><f>"a"&amp;"b"</f><v>ab</v></c>'
-    sheet = {"xl/worksheets/sheet1.xml": xlsx_sheet(f'<row r="1">{cells}</row>').encode()}
-    assert sheet_rows(xlsx({"S": []}, replaced=sheet)) == [["", "ab"]]
-
-
 @pytest.mark.process
 @pytest.mark.parametrize("write", WRITERS)
 def test_real_dates_are_read_whatever_format_is_declared_for_texts(

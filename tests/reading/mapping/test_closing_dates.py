@@ -23,6 +23,7 @@ from tests.reading.mapping.record_files import RECORD, Records, table
 
 TODAY = date(2024, 6, 1)
 CLOSES = 'closing_date = "Ends"'
+COMPARED = "dates are compared with {}: stores with a closing date before it are closed".format
 
 
 def is_open(entry: str, ends: Cell, status: Cell = None, *, options: str = "") -> Cell:
@@ -138,10 +139,7 @@ def test_the_day_is_that_of_the_data_or_else_of_loading(
     found = loaded(tmp_path, generated_at=generated_at)
     assert [each["is_open"] for each in served(found)] == [expected]
     assert dataset(found).as_of == date.fromisoformat(as_of)
-    assert (
-        found.assumed[-1]
-        == f"stores.csv: dates are compared with {as_of}: stores with a closing date before it are closed"
-    )
+    assert found.assumed[-1] == f"stores.csv: {COMPARED(as_of)}"
 
 
 def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
@@ -149,11 +147,6 @@ def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
     assert [each["is_open"] for each in served(found)] == [True]
     assert dataset(found).as_of is None
     assert not [line for line in found.assumed if "closing date" in line]
-
-
-def test_a_date_that_is_none_is_reported_with_its_line(tmp_path: Path) -> None:
-    (error,) = loaded(tmp_path, ends="soon").report.errors
-    assert str(error) == "stores.csv:2: is_open: expected a closing date such as 2024-05-31: 'soon'"
 
 
 def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:
@@ -176,9 +169,7 @@ def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -
         write_baked(found, tmp_path / "stores.baked")
         baked = load_baked(tmp_path / "stores.baked")
         assert (baked.as_of, baked.version) == (found.as_of, found.version)
-        assert list(baked.assumed) == [
-            f"dates are compared with {day}: stores with a closing date before it are closed" for day in days
-        ]
+        assert list(baked.assumed) == list(map(COMPARED, days))
         assert (b"as_of" in (tmp_path / "stores.baked").read_bytes()) == bool(days)
 
 
@@ -187,77 +178,53 @@ def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) ->
     source = BakedFileSource(tmp_path / "stores.baked", tmp_path / "verified")
     fetched = asyncio.run(source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent))
     assert fetched is not None
-    assert fetched.assumed == ("dates are compared with 2024-06-01: stores with a closing date before it are closed",)
+    assert fetched.assumed == (COMPARED("2024-06-01"),)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+# What a text means, whether it says that a store is closed -> texts.
+PHRASES: dict[tuple[bool | None, bool], list[str]] = {
+    (False, True): [
         "Closed", "permanently_closed", "temporarily closed", "closed - permanently", "Store closed", "closed down",
         "dauerhaft geschlossen", "Filiale geschlossen", "fermé définitivement", "FERMETURE TEMPORAIRE",
         "cerrado permanentemente", "chiuso definitivamente", "definitief gesloten", "Vorübergehende Schließung",
     ],
-)  # fmt: skip
-def test_phrases_for_closed_are_known(text: str) -> None:
-    assert flag_of(text) is False
-    assert says_closed(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "closed since Mar 2025",
-        "we closed",
-        "closed since 2020-01-01",
-        "wegen Umbau geschlossen",
-        "geschlossen ab 2025",
-        "closed (moved)",
+    (None, True): [  # its meaning is asked for
+        "closed since Mar 2025", "we closed", "closed since 2020-01-01", "wegen Umbau geschlossen",
+        "geschlossen ab 2025", "closed (moved)",
     ],
-)
-def test_other_texts_say_closed_but_their_meaning_is_asked_for(text: str) -> None:
-    assert flag_of(text) is None
-    assert says_closed(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "open", "", "no", "not closed", "nie geschlossen", "offen, Parkplatz geschlossen", "closed on Sundays",
+    (None, False): [  # opening hours, and negations
+        "", "not closed", "nie geschlossen", "offen, Parkplatz geschlossen", "closed on Sundays",
         "Sonntags geschlossen", "fermé le lundi", "chiuso domenica", "Mo-Fr 9-17, So geschlossen", "closed 12-13",
         "today closed", "lunes cerrado", "Sa,Su,PH closed", "PH off; Mo-Fr 17:00; 2026 Dec 24 closed", "closed Mon+Tue",
         "So geschlossen", "Di und Mi geschlossen", "fermé dim", "lun chiuso",
         "The café next door closed in spring but the store itself remains",
     ],
-)  # fmt: skip
-def test_opening_hours_and_negations_do_not_say_closed(text: str) -> None:
-    assert not says_closed(text)
+    (False, False): ["no"],
+    (True, False): ["open"],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+@pytest.mark.parametrize(("meaning", "text"), [(each, text) for each, texts in PHRASES.items() for text in texts])
+def test_phrases_for_closed_and_others_are_told_apart(meaning: tuple[bool | None, bool], text: str) -> None:
+    assert (flag_of(text), says_closed(text)) == meaning
+
+
+# Whether a column means closed, whether it has states -> names.
+NAMES: dict[tuple[bool, bool], list[str]] = {
+    (True, False): [
         "Closed", "is_closed", "isClosed", "permanentlyClosed", "Close Date", "closing_date", "closed_on", "ClosedAt",
         "end_date", "EndDate", "Closed since", "Schließungsdatum", "Schliessungsdatum", "geschlossen am",
         "Geschlossen seit", "Date de fermeture", "Fermé le", "Fecha de cierre", "Data di chiusura", "Sluitingsdatum",
         "Store Closing Date", "Gesloten op", "Closure date",
     ],
-)  # fmt: skip
-def test_names_of_columns_that_mean_closed(name: str) -> None:
-    assert is_closed_name(name)
-    assert not has_status_word(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
+    (False, False): [
         "", "Closing", "closing_time", "Closes at", "Fermeture", "end", "contract end date", "Open/Closed", "date",
         "Opening date", "not closed", "closed_sundays", "close",
     ],
-)  # fmt: skip
-def test_names_of_other_columns(name: str) -> None:
-    assert not is_closed_name(name)
+    (False, True): ["Status", "store_status", "Betriebsstatus", "businessStatus", "Zustand", "statut"],
+}  # fmt: skip
 
 
-def test_names_of_states() -> None:
-    states = ("Status", "store_status", "Betriebsstatus", "businessStatus", "Zustand", "statut")
-    assert all(map(has_status_word, states))
+@pytest.mark.parametrize(("meaning", "name"), [(each, name) for each, names in NAMES.items() for name in names])
+def test_names_of_columns_that_mean_closed_or_states_are_known(meaning: tuple[bool, bool], name: str) -> None:
+    assert (is_closed_name(name), has_status_word(name)) == meaning

@@ -17,7 +17,7 @@ from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords, has_columns
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.mapping.points import POINTS, coordinate
-from tests.loading.data_files import DERIVED, as_csv, dataset, load_files, rows, store
+from tests.loading.data_files import DERIVED, as_csv, dataset, load_files, store
 from tests.reading.mapping.record_files import Records, compiled, table
 
 STRICT = """
@@ -92,6 +92,7 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
 
 
 COMMA = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+COORDINATES = Issue("type", "expected coordinates as 'lon lat', as the mapping declares")
 FLAG = '{ from = "a", values = { x = false } }'
 A_OTHER = '{ from = "a", values = { A = "x" }, other = "y" }'
 # Of a table, whose cells are texts: an entry, the cells, what the field is.
@@ -159,6 +160,8 @@ OTHERS: list[tuple[str, str, str, dict[str, Cell], Cell]] = [
     ("longitude", "", '{ from = "a", split = ";", part = 2 }', {"a": "43.65; -79.40"}, "-79.40"),
     ("latitude", DECIMALS, '{ from = "a", split = ", ", part = 1 }', {"a": "43,65, -79,40"}, "43.65"),
     ("longitude", DECIMALS, '{ from = "a", split = ", ", part = 2 }', {"a": "43,65, -79,40"}, "-79.40"),
+    ("longitude", "", '{ from = "a", point = "lon lat" }', {"a": "POINT (10.75 59.91)"}, "10.75"),
+    ("longitude", "", '{ from = "a", point = "lon lat" }', {"a": "?"}, Invalid("?", COORDINATES)),
     # Texts that mean no value do in all columns, whatever their case.
     ("name", NO_VALUE, '"a"', {"a": " n/a "}, None),
     ("name", NO_VALUE, '{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, "y"),
@@ -283,29 +286,9 @@ def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_
     rows = ["s0,,,a,b,CA,", "s1,c1,Eins,a,b,CA,2020-01-01", "s2,c2,Zwei,a,b,CA,", "s3,c1,1,a,b,CA,"]
     rows += [f"t{number},c{number % 3},N,a,b,CA," for number in range(2 * BATCH_SIZE)]
     loaded = compiled(mapping, table(text + "\n".join(rows)))
-    assert [(each["company_id"], each["name"]) for each in loaded.companies] == [
-        ("c0", "N"),
-        ("c1", "Eins"),
-        ("c2", "Zwei"),
-    ]
+    assert {each["company_id"]: each["name"] for each in loaded.companies} == {"c0": "N", "c1": "Eins", "c2": "Zwei"}
     assert [(each.code, each.line, each.field) for each in loaded.diagnostics] == [("missing", 2, "company_id")]
     assert len(loaded.stores) == 3 + 2 * BATCH_SIZE
-
-
-def test_a_derived_company_without_a_name_has_its_identifier() -> None:
-    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns2,c1,,a,b,CA\ns3,c2, ,a,b,CA"
-    loaded = compiled('[companies]\nfrom = "stores"\n[companies.fields]\nname = "n"', table(text))
-    assert loaded.diagnostics == []
-    assert [(each["company_id"], each["name"]) for each in loaded.companies] == [("c1", "N"), ("c2", "c2")]
-
-
-def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
-    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns3,c2,a\x00,a,b,CA"
-    mapping = '[companies]\nfrom = "stores"\n[companies.fields]\nname = "n"'
-    assert [(each.code, each.file, each.line, each.field) for each in compiled(mapping, table(text)).diagnostics] == [
-        ("text", "companies", 3, "name"),
-        ("company", "stores", 3, "company_id"),
-    ]
 
 
 def test_companies_with_a_file_of_their_own_are_mapped_too() -> None:
@@ -392,17 +375,3 @@ def test_a_file_without_any_location_names_the_columns_that_seem_to_have_them(
         warnings = load_files(tmp_path / name, {name: text, "mapping.toml": DERIVED.encode()}).report.warnings
         located = [each.why for each in warnings if each.code == "locations"]
         assert [each.partition("to be in ")[2].partition(":")[0] for each in located] == [found] * (found is not None)
-
-
-def test_a_mapping_declares_the_notation_of_a_column(tmp_path: Path) -> None:
-    records = [{**store(), "the_geom": "POINT (10.75 59.91)"}, {**store("s2"), "the_geom": "?"}]
-    fields = "".join(f'{name} = {{from = "the_geom", point = "lon lat"}}\n' for name in ("latitude", "longitude"))
-    mapping = f"{DERIVED}[stores.fields]\n{fields}".encode()
-    columns = list(records[0])
-    files = {"stores.csv": as_csv(records, columns), "mapping.toml": mapping}
-    loaded = load_files(tmp_path, files)
-    assert [(each.code, each.line, each.value) for each in loaded.report.errors] == [("type", 3, "?")] * 2
-    assert (
-        b'"latitude":"59.91","longitude":"10.75"'
-        in rows(load_files(tmp_path, {**files, "stores.csv": as_csv(records[:1], list(records[0]))}))[0]
-    )

@@ -176,6 +176,9 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ('columns = ["a", " "]', "columns: expected a name for each column of the file"),
         ('columns = ["a", "b", "a"]', "columns: 'a' is repeated"),
         ('columns = "a"', "columns: expected `array`, got `str`"),
+        ('sheets = ["A"]\nsheet = "A"', "sheets: expected names of sheets, or one in sheet"),
+        ("sheets = []", "sheets: expected names of sheets, or one in sheet"),
+        ('sheets = ["A", "A"]', "sheets: 'A' is repeated"),
         ('trim = "yes"', "trim: expected `bool`, got `str`"),
     ],
     ("[companies]\n", "companies."): [
@@ -222,6 +225,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("{ first = [{ join = [] }] }", ".first[0].join: expected `array` of length >= 1"),
         ('{ first = ["x", { jion = [] }] }', ".first[1].jion: unknown key; did you mean join?"),
         ("{ first = [5] }", ".first[0]: expected `table`, got `int`"),
+        ('{ from = "x", default = "" }', ".default: empty, but the field is required: fill it in"),
         ("{ constant = true }", ".constant: expected a text in quotes"),
         ('{ constant = " " }', ".constant: empty, but the field is required: fill it in"),
         ('{ from = "x", date = "dd.mm.yyyy" }', ".date: not used, because the field is not a date"),

@@ -199,12 +199,6 @@ def test_a_location_is_not_made_of_halves_of_two(own: dict[str, int]) -> None:
     assert found["store_id"] == '"feature.id"'
 
 
-def test_exact_names_win_over_similar_ones_and_those_over_synonyms() -> None:
-    names = ["id", "STORE-ID", "Town", "CITY", "city"]
-    text = propose_mapping(Records(names, [dict.fromkeys(names, "x")]), "x.csv")
-    assert (entries(text)["store_id"], entries(text)["city"]) == ('"STORE-ID"', '"city"')
-
-
 @pytest.mark.parametrize(
     ("columns", "latitude", "longitude"),
     [
@@ -660,12 +654,6 @@ def test_the_line_with_a_default_is_right_once_it_is_filled_in() -> None:
     assert loaded.diagnostics == []
     found = [(each["address_1"], each["city"], each["country"]) for each in loaded.stores]
     assert found == [("1 A", "Bonn", "AT"), ("?", "Ulm", "DE")]
-
-
-def test_empty_defaults_are_refused_with_what_to_do() -> None:
-    text = proposed(Records(list(RECORD), [RECORD, {**RECORD, "city": None}])).replace('city = "city"\n', "")
-    with pytest.raises(FileError, match=r"^stores.fields.city.default: empty, but the field is required: fill it in"):
-        parse_mapping(text.replace("# city = ", "city = ").encode())
 
 
 def test_a_preset_gets_the_options_that_the_file_needs() -> None:

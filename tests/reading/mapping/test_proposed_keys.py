@@ -185,8 +185,3 @@ def test_what_no_key_helps_is_left_as_it_is(tmp_path: Path, content: str) -> Non
     duplicate = "Error: shops.csv:1: duplicate columns: 'city': rename them\n"
     assert ended.stderr == (duplicate if "city,city" in content else "")
     assert keys(ended.stdout) == []
-
-
-def test_a_dataset_that_cannot_be_read_is_the_error_as_before(tmp_path: Path) -> None:
-    ended = run_here("mapping", tmp_path / "gone")
-    assert (ended.returncode, "there is no such file or folder" in ended.stderr) == (1, True)
