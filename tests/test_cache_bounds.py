@@ -56,7 +56,7 @@ OF_CONSTANTS = {
     *("service.engine.row_csv", "service.loading.opening_hours", "service.model.attributes", "service.model.envelope"),
     *("service.model.openapi", "service.reading.columns.field_names", "service.reading.characters"),
     "service.reading.mapping.toml",
-    *("service.sampling.reference_data", "service.web.endpoints.documents", "service.web.endpoints.embed"),
+    *("service.sampling.reference_data", "service.web.endpoints.documents"),
 }
 # Those of an application: header lines of origins, and of the last two data sets.
 OF_OBJECTS = {

@@ -84,7 +84,6 @@ OPENERS: Final = (
     "service.server.log",
     "service.spool",
     "service.web.endpoints.documents",
-    "service.web.endpoints.embed",
 )
 
 WAITING: Final = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)

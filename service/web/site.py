@@ -15,8 +15,13 @@ from service.publishing.snapshot import SnapshotHolder
 from service.settings import Settings
 from service.web.connections.limits import ADMIN_CONNECTIONS, MAX_ADMIN_HELD_BYTES, Limits
 from service.web.connections.server import limit_unacknowledged, runner
-from service.web.endpoints.documents import document_routes, explorer_routes, start_route
-from service.web.endpoints.embed import embed_routes, public_routes
+from service.web.endpoints.documents import (
+    document_routes,
+    embed_routes,
+    explorer_routes,
+    public_routes,
+    start_route,
+)
 from service.web.endpoints.locations import cluster_route, place_route
 from service.web.endpoints.probes import METRICS_PATH, metrics_route, probe_routes
 from service.web.endpoints.resources import ServedData, record_routes

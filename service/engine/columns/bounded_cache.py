@@ -24,7 +24,7 @@ large as its request. At most, in MiB, where and what, by which key:
       bitmaps of terms, by term
    8  engine/row_json.py
       decoders of members, by names of members
-   4  model/attributes.py model/envelope.py model/openapi.py web/endpoints/documents.py web/endpoints/embed.py
+   4  model/attributes.py model/envelope.py model/openapi.py web/endpoints/documents.py
       fields, types, OpenAPI document, attributes of the element, by what is declared of attributes
    1  web/endpoints/resources.py
       header lines of a data set, by version, generated_at, loaded_at

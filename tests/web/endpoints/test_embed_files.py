@@ -43,7 +43,7 @@ async def test_pages_of_any_origin_may_load_each_file_without_a_key(site_client:
         assert expected.items() <= dict(response.headers).items(), path
         again = await client.get(path, headers={"Origin": origin, "If-None-Match": response.headers["ETag"]})
         assert (again.status, again.headers.getall("Access-Control-Allow-Origin")) == (304, ["*"])
-    for name in ("page.js", "page.html", "nope.js", "%2e%2e%2fsite.py", "embed.py", "style.css"):
+    for name in ("page.js", "page.html", "nope.js", "%2e%2e%2fsite.py", "documents.py", "style.css"):
         assert (await client.get(f"/embed/{name}")).status == 404
 
 
