@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from service.sampling.sample_dataset import DatasetExists, SampleFormat, write_sample
+from service.sampling.sample_dataset import FORMATS, DatasetExists, SampleFormat, write_sample
 from service.server.log import shown_progress
 
 _number = partial(click.option, metavar="N", show_default=True)
@@ -21,26 +21,20 @@ _count: Final = click.IntRange(0, 10**9)
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([each.value for each in SampleFormat]),
-    default=SampleFormat.JSON.value,
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
     show_default=True,
     help="Format of the files.",
 )
-def sample(folder: Path, *, stores: int, companies: int, seed: int, file_format: str) -> None:
+def sample(folder: Path, *, stores: int, companies: int, seed: int, file_format: SampleFormat) -> None:
     """Generate a fictional data set and write it to the folder DIR.
 
     The same options give the same bytes on every machine.
     """
     try:
         with shown_progress() as progress:
-            write_sample(
-                folder,
-                stores=stores,
-                companies=companies,
-                seed=seed,
-                file_format=SampleFormat(file_format),
-                progress=progress,
-            )
+            numbers = {"stores": stores, "companies": companies, "seed": seed}
+            write_sample(folder, **numbers, file_format=file_format, progress=progress)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except DatasetExists as error:

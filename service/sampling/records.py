@@ -94,72 +94,56 @@ class Firm(msgspec.Struct, frozen=True):
 
 def generate_firms(*, stores: int, companies: int, gazetteer: Gazetteer, draw: Draw) -> Iterator[Firm]:
     """Yield firms: the holdings, which have no stores, then those that share the stores, the largest first."""
-    generator = _FirmGenerator(gazetteer, draw)
-    holdings = (companies + _FIRMS_PER_HOLDING - _FIRMS_PER_HOLDING // 5) // _FIRMS_PER_HOLDING
-    for number in range(holdings):
-        yield generator.holding(independent=number < (holdings + 1) // 2)
-    firms = companies - holdings
+    names, independent, holdings = Counter[str](), list[str](), defaultdict[str, list[str]](list)  # by country
+    count = (companies + _FIRMS_PER_HOLDING - _FIRMS_PER_HOLDING // 5) // _FIRMS_PER_HOLDING
+    for number in range(count):
+        home, is_independent = gazetteer.everywhere.pick(draw).pick(draw), number < (count + 1) // 2
+        brand, company = _company(home, BRANDS[home.locale].groups, () if is_independent else independent, names, draw)
+        if is_independent:
+            independent.append(company.company_id)
+        holdings[home.country].append(company.company_id)
+        yield Firm(company, brand, 0, ())
+    firms = companies - count
     majors = majors_among(firms)
     for rank, size in enumerate(sizes(stores=stores, firms=firms)):
-        yield generator.retailer(stores=size, large=rank <= majors or size >= _LARGE_STORES)
+        home = gazetteer.everywhere.pick(draw).pick(draw)
+        owners = holdings.get(home.country) or independent
+        brand, company = _company(home, BRANDS[home.locale].forms, owners, names, draw)
+        is_large = rank <= majors or size >= _LARGE_STORES
+        yield Firm(company, brand, size, _markets(home, gazetteer, draw, stores=size, is_large=is_large))
 
 
-class _FirmGenerator:
-    """Generates firms one by one. Firms of the same name get a number appended to their identifiers."""
+def _company(
+    home: City, forms: Sequence[str], owners: Sequence[str], names: Counter[str], draw: Draw
+) -> tuple[str, CompanyEntry]:
+    """Return a company with the name of its brand in one of some forms; a repeated name has a number in identifiers."""
+    country, brands = COUNTRIES[home.country], BRANDS[home.locale]
+    index = int(draw() * len(brands.stems))
+    others = brands.stems[:index] + brands.stems[index + 1 :]
+    form, other, trade = pick(forms, draw), pick(others, draw), pick(brands.trades, draw)
+    brand = form.format(stem=brands.stems[index], other=other, trade=trade)
+    name = slug(brand)
+    names[name] += 1
+    identifier = name if names[name] == 1 else f"{name}-{names[name]}"
+    label = pick((identifier, identifier.replace("-", "")), draw)
+    suffix = pick(brands.legal, draw)
+    return brand, CompanyEntry(
+        company_id=identifier,
+        name=f"{brand} {suffix}" if draw() < _REGISTERED_NAME else brand,
+        domain=label + pick(country.domains, draw) if draw() < _DOMAIN else None,
+        parent_company_id=pick(owners, draw) if owners and draw() < _OWNED else None,
+        created_at=draw_created_at(country.offsets, draw),
+    )
 
-    def __init__(self, gazetteer: Gazetteer, draw: Draw) -> None:
-        self._gazetteer = gazetteer
-        self._draw = draw
-        self._names: Counter[str] = Counter()
-        self._independent: list[str] = []
-        self._holdings: dict[str, list[str]] = defaultdict(list)  # by country
 
-    def holding(self, *, independent: bool) -> Firm:
-        home = self._home()
-        brand, company = self._company(home, BRANDS[home.locale].groups, [] if independent else self._independent)
-        if independent:
-            self._independent.append(company.company_id)
-        self._holdings[home.country].append(company.company_id)
-        return Firm(company, brand, 0, ())
-
-    def retailer(self, *, stores: int, large: bool) -> Firm:
-        home = self._home()
-        owners = self._holdings.get(home.country) or self._independent
-        brand, company = self._company(home, BRANDS[home.locale].forms, owners)
-        return Firm(company, brand, stores, self._markets(home, stores=stores, large=large))
-
-    def _home(self) -> City:
-        return self._gazetteer.everywhere.pick(self._draw).pick(self._draw)
-
-    def _company(self, home: City, forms: Sequence[str], owners: Sequence[str]) -> tuple[str, CompanyEntry]:
-        """Return a company with the name of its brand in one of some forms."""
-        draw, country, brands = self._draw, COUNTRIES[home.country], BRANDS[home.locale]
-        index = int(draw() * len(brands.stems))
-        others = brands.stems[:index] + brands.stems[index + 1 :]
-        form, other, trade = pick(forms, draw), pick(others, draw), pick(brands.trades, draw)
-        brand = form.format(stem=brands.stems[index], other=other, trade=trade)
-        name = slug(brand)
-        self._names[name] += 1
-        identifier = name if self._names[name] == 1 else f"{name}-{self._names[name]}"
-        label = pick((identifier, identifier.replace("-", "")), draw)
-        suffix = pick(brands.legal, draw)
-        return brand, CompanyEntry(
-            company_id=identifier,
-            name=f"{brand} {suffix}" if draw() < _REGISTERED_NAME else brand,
-            domain=label + pick(country.domains, draw) if draw() < _DOMAIN else None,
-            parent_company_id=pick(owners, draw) if owners and draw() < _OWNED else None,
-            created_at=draw_created_at(country.offsets, draw),
-        )
-
-    def _markets(self, home: City, *, stores: int, large: bool) -> tuple[Cities, ...]:
-        # Countries are drawn by weight and the home market counts three times, so each country keeps its share.
-        draw = self._draw
-        domestic, abroad = self._gazetteer.groups[home.country,], self._gazetteer.everywhere
-        if large:
-            return (domestic, domestic, domestic, *(abroad.pick(draw) for _ in range(3 + int(draw() * 10))))
-        if draw() < _SMALL_AND_ABROAD:
-            return (domestic, domestic, domestic, abroad.pick(draw))
-        return (self._gazetteer.groups[home.country, home.province] if stores <= _LOCAL_STORES else domestic,)
+def _markets(home: City, gazetteer: Gazetteer, draw: Draw, *, stores: int, is_large: bool) -> tuple[Cities, ...]:
+    # Countries are drawn by weight and the home market counts three times, so each country keeps its share.
+    domestic, abroad = gazetteer.groups[home.country,], gazetteer.everywhere
+    if is_large:
+        return (domestic, domestic, domestic, *(abroad.pick(draw) for _ in range(3 + int(draw() * 10))))
+    if draw() < _SMALL_AND_ABROAD:
+        return (domestic, domestic, domestic, abroad.pick(draw))
+    return (gazetteer.groups[home.country, home.province] if stores <= _LOCAL_STORES else domestic,)
 
 
 class Streets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

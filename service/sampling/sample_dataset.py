@@ -2,11 +2,10 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import astuple
@@ -20,16 +19,10 @@ from service.sampling.reference_data import read_gazetteer, shuffled, stream
 Record = Store | Company
 
 
-class SampleFormat(StrEnum):
-    """A file format, by its extension."""
-
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-
-
 Item = TypeVar("Item")
-
+# A format of files, by its extension.
+SampleFormat: TypeAlias = Literal["json", "jsonl", "csv"]
+FORMATS: Final[tuple[SampleFormat, ...]] = get_args(SampleFormat)
 _PROGRESS_EVERY: Final = 10_000
 
 
@@ -43,7 +36,7 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     stores: int,
     companies: int,
     seed: int,
-    file_format: SampleFormat = SampleFormat.JSON,
+    file_format: SampleFormat = "json",
     progress: Progress = silent,
 ) -> None:
     """Write a synthetic data set: the same numbers give the same bytes, on every machine and Python version.
@@ -72,13 +65,13 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
 
 
 def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
-    if file_format is SampleFormat.CSV:
+    if file_format == "csv":
         text = TextIOWrapper(file, "utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(field.name for field in resource.fields)
         writer.writerows(map(_cell, astuple(record)) for record in records)
         text.detach()
-    elif file_format is SampleFormat.JSONL:
+    elif file_format == "jsonl":
         file.writelines(msgspec.json.encode(record) + b"\n" for record in records)
     else:
         before = b"[\n"

@@ -17,7 +17,7 @@ from service.loading.dataset import load
 from service.model.kinds import fold
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.sampling.sample_dataset import SampleFormat, write_sample
+from service.sampling.sample_dataset import write_sample
 from tests.baking.random_datasets import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 from tests.engine.ranked_keys import IN_FILES
@@ -45,7 +45,7 @@ def test_a_dataset_has_one_version_and_gives_one_baked_file(folder: Path, tmp_pa
 
 
 def test_a_sample_whose_records_wait_in_files_gives_one_baked_file(tmp_path: Path) -> None:
-    write_sample(tmp_path / "data", stores=200, companies=10, seed=1, file_format=SampleFormat.CSV)
+    write_sample(tmp_path / "data", stores=200, companies=10, seed=1, file_format="csv")
     dataset, file = load(tmp_path / "data", spools=IN_FILES).dataset, tmp_path / "set.baked"
     assert dataset is not None
     write_baked(dataset, file)
