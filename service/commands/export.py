@@ -20,10 +20,10 @@ from service.commands.options import (
 from service.dataset import Dataset
 from service.engine.results import WRITERS
 from service.engine.select import ordered
-from service.engine.table import Table
 from service.files import atomic_write
 from service.loading.dataset import accept, load
 from service.model.errors import UnprocessableContent
+from service.model.parameters import file_parameters_of
 from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES, Resource
 from service.publishing.choice import check_unread, is_baked
@@ -74,14 +74,21 @@ def export(data: Path, file: Target, *, resource: str, query: str, **values: Any
     settings = make_settings(values)
     with written(data, file) as local:
         dataset = load_local(data, settings, Spools(local.absolute().parent))
-        served = dataset.schema.of(kind)
+        served, table = dataset.schema.of(kind), dataset.stores if kind is STORES else dataset.companies
         parsed = _parse(served, ending, query)
-        count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
-    click.echo(f"{file}: {counted(count, kind.noun, kind.name)}, version {dataset.version}")
+        order = ordered(table, parsed).whole()
+        with atomic_write(local) as target:
+            if ending == _PARQUET:
+                from service.commands.parquet_export import write_parquet  # noqa: PLC0415 - an extra
+
+                write_parquet(served, table, parsed, order, target)
+            else:
+                target.writelines(WRITERS[ending](served, table, parsed, order))
+    click.echo(f"{file}: {counted(order.total, kind.noun, kind.name)}, version {dataset.version}")
 
 
 def _parse(resource: Resource, ending: str, query: str) -> Query:
-    parser, pairs = QueryParser(resource, of_file=ending), query_pairs(query)
+    parser, pairs = QueryParser(resource, file_parameters_of(resource, ending)), query_pairs(query)
     known = [parameter.name for parameter in parser.parameters]
     if unknown := next((name for name, _ in pairs if name not in known), ""):
         near = parser.replacement(unknown)
@@ -103,17 +110,3 @@ def load_local(data: Path, settings: Settings, spools: Spools) -> Dataset:
             return load_baked(data, progress=progress)
         loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
     return accept(loaded, settings.invalid)
-
-
-def _write(resource: Resource, table: Table, query: Query, file: Path) -> int:
-    """Write a file atomically; return the number of its records."""
-    order = ordered(table, query).whole()
-    ending = file.suffix.removeprefix(".")
-    with atomic_write(file) as target:
-        if ending == _PARQUET:
-            from service.commands.parquet_export import write_parquet  # noqa: PLC0415 - an extra
-
-            write_parquet(resource, table, query, order, target)
-        else:
-            target.writelines(WRITERS[ending](resource, table, query, order))
-    return order.total

@@ -19,6 +19,7 @@ from service.model.records import (
     STORES,
     Field,
     Resource,
+    define,
     partial,
     with_distance,
 )
@@ -116,19 +117,13 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
     if not attributes:
         return resource
     name, types = resource.record.__name__, [(each.name, _type_of(each)) for each in attributes]
-    whole = msgspec.defstruct(
-        f"{name}Attributes", types, namespace={"__doc__": f"The attributes of a {resource.noun}."}, frozen=True
-    )
-    some = msgspec.defstruct(
+    whole = define(f"{name}Attributes", f"The attributes of a {resource.noun}.", types)
+    some = define(
         f"Partial{name}Attributes",
+        f"Some attributes of a {resource.noun}, those that `fields` names.",
         [(name, of_kind | UnsetType, UNSET) for name, of_kind in types],
-        namespace={"__doc__": f"Some attributes of a {resource.noun}, those that `fields` names."},
-        frozen=True,
     )
-    documented = {"__doc__": resource.record.__doc__}
-    record: type[Any] = msgspec.defstruct(
-        name, [(ATTRIBUTES, whole)], bases=(resource.record,), namespace=documented, frozen=True, kw_only=True, gc=False
-    )
+    record = define(name, resource.record.__doc__, [(ATTRIBUTES, whole)], resource.record)
     shown = with_distance(record) if resource.coordinates else record
     items = (shown, partial(record, shown, {ATTRIBUTES: some}))
     fields = (*resource.fields, *map(field_of, attributes))

@@ -48,7 +48,9 @@ class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True
 
 
 _ENCODE: Final = msgspec.json.Encoder().encode
-_CLOSING: Final = b"]}"
+# The JSON around the features of a collection, and at the end of a list.
+OPENING: Final = b'{"type":"FeatureCollection","features":['
+CLOSING: Final = b"]}"
 
 
 def opening(query: Query, total_count: int) -> bytes:
@@ -62,7 +64,7 @@ def opening(query: Query, total_count: int) -> bytes:
         total_count=total_count,
         data=[],
     )
-    return _ENCODE(head)[: -len(_CLOSING)]
+    return _ENCODE(head)[: -len(CLOSING)]
 
 
 def wrap(
@@ -72,7 +74,7 @@ def wrap(
 
     A single chunk of rows is not copied; several are copied into one.
     """
-    closing = _CLOSING if facets is UNSET else b'],"facets":%b}' % _ENCODE(facets)
+    closing = CLOSING if facets is UNSET else b'],"facets":%b}' % _ENCODE(facets)
     chunks = (opening, *rows, closing)
     return chunks if len(rows) == 1 else (b"".join(chunks),)
 
@@ -160,10 +162,6 @@ def _redefined(whole: type[msgspec.Struct], **members: Any) -> type[msgspec.Stru
 
 # The members of the store, if it is the only one of a cluster.
 STORE_MEMBERS: Final = ClusterProperties.__struct_fields__[1:]
-# The JSON around the features of a collection.
-OPENING: Final = b'{"type":"FeatureCollection","features":['
-CLOSING: Final = b"]}"
-
 _FEATURE: Final = b'{"type":"Feature","geometry":{"type":"Point","coordinates":'
 _PROPERTIES: Final = b'},"properties":{"count":'
 _FEATURE_END: Final = b"}}"

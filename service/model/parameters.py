@@ -14,15 +14,7 @@ from service.model.coordinates import MAX_ZOOM
 from service.model.intervals import form_of, interval_parser
 from service.model.kinds import FLAG, parse_flag
 from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Field, Resource
-from service.model.search_parameters import (
-    BBOX,
-    NEAR,
-    OPEN_AT,
-    RADIUS,
-    InvalidValue,
-    Parameter,
-    words_parameter,
-)
+from service.model.search_parameters import BBOX, NEAR, OPEN_AT, RADIUS, InvalidValue, Parameter, words_parameter
 
 MAX_LIMIT: Final = 1000
 _FEW_DIGITS: Final = 10
@@ -35,18 +27,15 @@ _SPACE: Final = r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u30
 _INTEGER: Final = re.compile(rf"{_SPACE}([+-]?)([0-9]+(?:_[0-9]+)*)(?:\.0+)?{_SPACE}")
 
 
-def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, ...]:
-    """Return the parameters of the list of a resource, in the order in which their errors are reported.
-
-    `near` is whether a request has that parameter, if the resource has it: then others accept `distance`.
-    """
-    shown = _of_order_and_members(resource, near=near)
+def parameters_of(resource: Resource) -> tuple[Parameter, ...]:
+    """Return the parameters of the list of a resource, in the order in which their errors are reported."""
+    shown = _of_order_and_members(resource)
     return (*_of_selection(resource), LIMIT, PAGE_NUM, *shown, facets_parameter(resource))
 
 
-def file_parameters_of(resource: Resource, ending: str, *, near: bool = True) -> tuple[Parameter, ...]:
+def file_parameters_of(resource: Resource, ending: str) -> tuple[Parameter, ...]:
     """Return the parameters of a file of all records, by the ending of its name, in the order of their errors."""
-    shown = _of_order_and_members(resource, near=near)
+    shown = _of_order_and_members(resource)
     return (*_of_selection(resource), *shown, *((BOM,) if ending == "csv" else ()))
 
 
@@ -59,8 +48,8 @@ def _of_values(resource: Resource) -> tuple[Parameter, ...]:
     return (*map(filter_parameter, resource.filters), *((OPEN_AT,) if resource.hours else ()))
 
 
-def _of_order_and_members(resource: Resource, *, near: bool) -> tuple[Parameter, ...]:
-    return SORT_ORDER, sort_by_parameter(resource, near=near), fields_parameter(resource, near=near)
+def _of_order_and_members(resource: Resource) -> tuple[Parameter, ...]:
+    return SORT_ORDER, sort_by_parameter(resource), fields_parameter(resource)
 
 
 def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
@@ -128,12 +117,12 @@ def _not_in(choices: Sequence[str]) -> InvalidValue:
     return InvalidValue("enum", f"Input should be {', '.join(most)} or {last}")
 
 
-def _parse_choice(choices: Sequence[str], listed: Sequence[str]) -> Callable[[str], str]:
-    """Return the parser of one of some choices; errors list those that are possible."""
+def _parse_choice(choices: Sequence[str], listed: Sequence[str] = ()) -> Callable[[str], str]:
+    """Return the parser of one of some choices; errors list those, or only the possible ones."""
 
     def parse(value: str) -> str:
         if value not in choices:
-            raise _not_in(listed)
+            raise _not_in(listed or choices)
         return value
 
     return parse
@@ -169,30 +158,33 @@ def _parse_members(choices: Sequence[str]) -> Callable[[Sequence[str]], tuple[st
     return parse_members if ATTRIBUTES in choices else parse
 
 
-def sort_by_parameter(resource: Resource, *, near: bool = True) -> Parameter:
+def sort_by_parameter(resource: Resource) -> Parameter:
     """Return the parameter that names the sort field of a list, or the distance, which needs `near`."""
-    fields, distance = resource.sort_keys, _distance(resource)
+    distance = _distance(resource)
+    keys = (*resource.sort_keys, *distance)
     by_distance = f" `{DISTANCE}`, the default if there is `{NEAR.name}`, needs it." if distance else ""
     return Parameter(
         name="sort_by",
         description="The field to sort by; ties are in the default order. "
         f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last."
         f"{by_distance}",
-        schema={"type": "string", "enum": [*fields, *distance]},
-        parse=_parse_choice((*fields, *distance), (*fields, *distance) if near else fields),
+        schema={"type": "string", "enum": list(keys)},
+        parse=_parse_choice(keys),
+        parse_without_near=_parse_choice(keys, resource.sort_keys),
         blank=True,
     )
 
 
-def fields_parameter(resource: Resource, *, near: bool = True) -> Parameter:
+def fields_parameter(resource: Resource) -> Parameter:
     """Return the parameter that names the members of the records of a list."""
-    members = (*resource.members, *_distance(resource)) if near else resource.members
+    members = (*resource.members, *_distance(resource))
     return Parameter(
         name="fields",
         description="The members of the records, as names that are separated by commas or repeated; all by default. "
         "They are returned in the order of the record.",
         schema=_names_schema(members),
         parse=_parse_members(members),
+        parse_without_near=_parse_members(resource.members),
         blank=True,
         repeats=True,
         example=[resource.identifier, "name"],
@@ -254,6 +246,6 @@ SORT_ORDER: Final = Parameter(
     name="sort_order",
     description="Ascending or descending. Records without a value in the sort field come last in both.",
     schema={"type": "string", "enum": list(SORT_ORDERS), "default": SORT_ORDERS[0]},
-    parse=_parse_choice(SORT_ORDERS, SORT_ORDERS),
+    parse=_parse_choice(SORT_ORDERS),
     blank=True,
 )

@@ -9,11 +9,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from service.model.coordinates import Box, Circle, Coordinates
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.intervals import Interval, form_of, replaced_by
-from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
+from service.model.parameters import MAX_LIMIT, SORT_ORDERS, parameters_of
 from service.model.places import DEFAULT_PLACES, PLACE_PARAMETERS
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.search_parameters import InvalidValue, Parameter
@@ -113,33 +114,17 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
 
 class QueryParser:
-    """Parses the query strings of the list of a resource, of a map or file of it, or of no parameters.
+    """Parses the query strings of the list of a resource, of a map or file of it, or of no parameters."""
 
-    A request with `near` may sort by distance and name it in `fields`: `_without_near` are the same parameters for
-    other requests.
-    """
-
-    def __init__(
-        self,
-        resource: Resource | None = None,
-        *,
-        of_map: bool = False,
-        of_file: str = "",
-        parameters: tuple[Parameter, ...] = (),
-    ) -> None:
-        """Parse the parameters of a list, or others; `of_file` is the ending of the name of a file."""
-        self.parameters = self._without_near = parameters
-        if resource is not None and of_map:
-            self.parameters = self._without_near = map_parameters_of(resource)
-        elif resource is not None and of_file:
-            self.parameters = file_parameters_of(resource, of_file)
-            self._without_near = file_parameters_of(resource, of_file, near=False)
-        elif resource is not None:
-            self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
+    def __init__(self, resource: Resource | None = None, parameters: Sequence[Parameter] = ()) -> None:
+        """Parse the parameters of the list of a resource, or other ones of it."""
+        self.parameters = parameters or (parameters_of(resource) if resource else ())
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
         self.of_intervals = {field.name for field in resource.filters if form_of(field)} if resource else set()
         self._known = {parameter.name: parameter for parameter in self.parameters}
-        self._known_without_near = {parameter.name: parameter for parameter in self._without_near}
+        self._known_without_near = {
+            each.name: replace(each, parse=each.parse_without_near or each.parse) for each in self.parameters
+        }
         self._ranks = {name: rank for rank, name in enumerate(self._known)}
 
     def replacement(self, name: str) -> str:

@@ -4,7 +4,7 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -209,14 +209,18 @@ ATTRIBUTES: Final = "attributes"
 PREFIX: Final = f"{ATTRIBUTES}."
 
 
+def define(
+    name: str, doc: str | None, members: Iterable[Any], base: type[msgspec.Struct] = msgspec.Struct
+) -> type[Any]:
+    """Return a type of records, or of their attributes, with more members than those of its base."""
+    namespace = {"__doc__": doc}
+    return msgspec.defstruct(name, members, bases=(base,), namespace=namespace, frozen=True, kw_only=True, gc=False)
+
+
 def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     """Return the type of records with their distance from a point, if a request gives one."""
-    name, doc = (
-        f"{record.__name__}WithDistance",
-        f"A {record.__name__.lower()}, and its distance from `near`, if given.",
-    )
-    member, namespace = (DISTANCE, _Distance | UnsetType, UNSET), {"__doc__": doc}
-    return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
+    doc = f"A {record.__name__.lower()}, and its distance from `near`, if given."
+    return define(f"{record.__name__}WithDistance", doc, [(DISTANCE, _Distance | UnsetType, UNSET)], record)
 
 
 def partial(
@@ -226,8 +230,8 @@ def partial(
     members = [
         (field.name, types.get(field.name, field.type) | UnsetType, UNSET) for field in msgspec.structs.fields(whole)
     ]
-    name, doc = f"Partial{record.__name__}", f"Some members of a {record.__name__.lower()}, those that `fields` names."
-    return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
+    doc = f"Some members of a {record.__name__.lower()}, those that `fields` names."
+    return define(f"Partial{record.__name__}", doc, members)
 
 
 _Distance = Annotated[

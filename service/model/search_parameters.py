@@ -28,17 +28,19 @@ class InvalidValue(Exception):
 class Parameter(msgspec.Struct, frozen=True):
     """A query parameter: its name, description, JSON schema and parser, and an example if the schema has none.
 
-    parse      parses the value; raises `InvalidValue`, or `ValueError` with the reason
-    required   whether a request without a value is invalid
-    blank      whether an empty or blank value and `null` are values, not as if the parameter was omitted
-    repeats    whether it may be repeated; `parse` gets all values at once unless it is a filter
-    is_filter  whether it filters by a field: each value is parsed to a normalized key
+    parse               parses the value; raises `InvalidValue`, or `ValueError` with the reason
+    parse_without_near  the same, if `near` makes a difference, for a request without it
+    required            whether a request without a value is invalid
+    blank               whether an empty or blank value and `null` are values, not as if the parameter was omitted
+    repeats             whether it may be repeated; `parse` gets all values at once unless it is a filter
+    is_filter           whether it filters by a field: each value is parsed to a normalized key
     """
 
     name: str
     description: str
     schema: dict[str, Any]
     parse: Callable[[Any], Any]
+    parse_without_near: Callable[[Any], Any] | None = None
     example: Any = UNSET
     required: bool = False
     blank: bool = False

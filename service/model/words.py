@@ -84,12 +84,6 @@ class Phrase(msgspec.Struct, frozen=True, gc=False):
         return tuple(sorted(set(chain.from_iterable(self.terms_of_words))))
 
 
-def parse_phrase(text: str) -> Phrase:
-    """Return the words of a search; the last may be incomplete unless white space follows it. Raises ValueError."""
-    found = _words_of(text)
-    return Phrase(tuple(found), bool(found) and not text[-1].isspace())
-
-
 def _words_of(text: str) -> list[str]:
     """Return the words of a search. Raises ValueError."""
     found = list(chain.from_iterable(_split(text))) if len(text) <= MAX_CHARACTERS else None
@@ -107,10 +101,13 @@ def parse_terms(text: str) -> tuple[Term, ...]:
 
 
 def parse_place(text: str) -> Phrase:
-    """Return the words of a search for a place, and the postal code that it may be. Raises ValueError."""
-    phrase, code = parse_phrase(text), compact(text)
+    """Return the words of a search for a place, and the postal code that it may be. Raises ValueError.
+
+    The last word may be incomplete unless white space follows it.
+    """
+    found, code = _words_of(text), compact(text)
     may_be_code = len(code) in _CODE_LENGTHS and code.isalnum() and any(map(str.isdecimal, code))
-    return Phrase(phrase.words, phrase.is_open, code if may_be_code else "")
+    return Phrase(tuple(found), bool(found) and not text[-1].isspace(), code if may_be_code else "")
 
 
 def compact(postal_code: str) -> str:

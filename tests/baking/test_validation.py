@@ -20,6 +20,7 @@ from service.engine.columns.column import Column, StringArray
 from service.engine.geography.z_order import zooms_of
 from service.engine.results import map_clusters, page
 from service.model.envelope import ClusterCollection, Facet
+from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_datasets import baked_file, loaded, random_dataset
@@ -309,7 +310,7 @@ def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never
         "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
     }
     dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()}))
-    parser, total = QueryParser(STORES, of_map=True), []
+    parser, total = QueryParser(STORES, map_parameters_of(STORES)), []
     for box, more in product(("-180,-90,180,90", "10,-90,-10,90", "0,0,45,45"), ("", "is_open=true", "q=a")):
         for zoom in (0, 7, 22):
             query = parser.parse(query_pairs(f"bbox={box}&zoom={zoom}&{more}"), strict=False)

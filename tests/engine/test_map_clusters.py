@@ -14,6 +14,7 @@ from service.engine.table import Table
 from service.loading.opening_hours import open_times
 from service.model.coordinates import Box, Circle, Coordinates
 from service.model.hours import DAYS, DailyHour, OpeningHours
+from service.model.parameters import map_parameters_of
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES
 from service.model.words import Term
@@ -21,7 +22,7 @@ from tests.engine.oracle import Pairs, clusters, flag
 from tests.engine.random_records import OWNERS, build
 from tests.engine.test_places import served
 
-PARSER = QueryParser(STORES, of_map=True)
+PARSER = QueryParser(STORES, map_parameters_of(STORES))
 BOXES = ("-180,-90,180,90", "-120,-45.5,60,70", "179,-90,-170,90")
 CONDITIONS: list[Pairs] = [
     [],

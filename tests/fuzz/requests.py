@@ -19,6 +19,7 @@ from service.access.token_bucket import parse_rate
 from service.model.envelope import opening
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.operation import IGNORED_HEADER
+from service.model.parameters import map_parameters_of
 from service.model.query import Query, QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES
 from service.settings import parse_origin
@@ -38,7 +39,7 @@ from tests.declared_attributes import STORES_WITH_HOURS
 
 _READERS: Final = (
     QueryParser(STORES_WITH_HOURS),
-    QueryParser(STORES, of_map=True),
+    QueryParser(STORES, map_parameters_of(STORES)),
     QueryParser(COMPANIES),
     QueryParser(),
 )

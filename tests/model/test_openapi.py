@@ -241,7 +241,7 @@ def test_clusters_need_a_box_and_a_zoom_and_have_a_valid_example(document: Any) 
     assert [name for name, parameter in reported.items() if parameter["required"]] == ["bbox", "zoom"]
     assert reported["zoom"]["schema"] == {"type": "integer", "minimum": 0, "maximum": 22}
     pairs = [(name, str(reported[name]["example"])) for name in ("bbox", "zoom", "q")]
-    query = QueryParser(STORES, of_map=True).parse(pairs, strict=True)
+    query = QueryParser(STORES, map_parameters_of(STORES)).parse(pairs, strict=True)
     assert (query.zoom, query.bbox) == (7, Box(-79.6, 43.5, -79.1, 43.9))
 
 

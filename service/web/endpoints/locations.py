@@ -29,7 +29,7 @@ _MAP: Final = "/clusters"
 
 def cluster_route(data: ServedData) -> ResourceRoute:
     """Return the route of the clusters of stores."""
-    endpoint = endpoint_of(_MAP, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
+    endpoint = endpoint_of(_MAP, lambda schema: QueryParser(schema.stores, map_parameters_of(schema.stores)), GEO_JSON)
 
     def plan(segment: str, request: Request) -> Plan:
         dataset, query, representation = data.read(endpoint, segment, request)

@@ -69,7 +69,11 @@ def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
     file_name = f"{resource.name}.{ending}"
     path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
-    endpoint = endpoint_of(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
+
+    def parser(schema: Schema) -> QueryParser:
+        return QueryParser(schema.of(resource), file_parameters_of(schema.of(resource), ending))
+
+    endpoint = endpoint_of(path, parser, media_type)
 
     def plan(segment: str, request: Request) -> Plan:
         dataset, query, representation = data.read(endpoint, segment, request)
