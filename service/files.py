@@ -42,22 +42,17 @@ def atomic_write(target: Path, *, durable: bool = True, mode: int = 0o666) -> It
         temporary.unlink(missing_ok=True)
         raise
     if durable:
-        _sync_folder(target.parent)
+        with suppress(OSError):  # some file systems cannot sync a folder; the file is in place all the same
+            descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def temporary_files(folder: Path, targets: str) -> Iterator[Path]:
     """Yield the temporary files in a folder, such as killed processes leave, of the targets that match a pattern."""
     return folder.glob(f".{targets}.*.part")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync a folder, and with it a rename. Some file systems cannot; the file is in place all the same."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 _FICLONE: Final = getattr(fcntl, "FICLONE", 0x40049409)  # in `fcntl` since Python 3.14; ioctl_ficlone(2)

@@ -99,16 +99,12 @@ class Keyring:
         if (content := read_content(self._path)) == self._content:
             return None
         entries, self._content = read_keys(content), content
-        self._save_backup(content)
-        return unrevoked(entries)
-
-    def _save_backup(self, content: bytes) -> None:
-        """Save a backup. Better no backup than a stale one, which could restore revoked keys."""
         try:
             replace_file(self._backup, content)
-        except OSError:
+        except OSError:  # better no backup than a stale one, which could restore revoked keys
             with suppress(OSError):
                 self._backup.unlink(missing_ok=True)
+        return unrevoked(entries)
 
     def _read_backup(self) -> dict[bytes, Principal] | None:
         try:

@@ -53,7 +53,9 @@ class RedisLimiter:
         """
         from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
 
-        _check(url)
+        server = split_url(url, "redis", "rediss")
+        if not ((server and _DATABASE.fullmatch(server.path)) or _SOCKET.match(url)):
+            raise ValueError("it must be redis://host:6379/0, rediss://host:6379/0 or unix:///run/redis.sock")
         self._timeout_seconds = timeout_seconds
         try:
             limits = {"max_connections": MAX_CONCURRENT, "timeout": timeout_seconds}
@@ -104,13 +106,6 @@ class RedisLimiter:
                 yield
         except Exception as error:  # noqa: BLE001 - the response may be anything
             raise RedisFailed(type(error).__name__) from None
-
-
-def _check(url: str) -> None:
-    """Raise `ValueError` if a text is not the URL of a Redis. The message does not quote it."""
-    server = split_url(url, "redis", "rediss")
-    if not ((server and _DATABASE.fullmatch(server.path)) or _SOCKET.match(url)):
-        raise ValueError("it must be redis://host:6379/0, rediss://host:6379/0 or unix:///run/redis.sock")
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ import json
 import os
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -26,24 +26,10 @@ from service.texts import counted
 StyledLine: TypeAlias = tuple[str, str]
 
 
-def print_lines(lines: Iterable[StyledLine]) -> None:
-    """Print lines; on a terminal in their styles, which NO_COLOR turns off."""
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    for text, style in lines:
-        body = text.lstrip()
-        styled = f"{text[: -len(body)]}\x1b[{style}m{body}\x1b[0m"
-        click.echo(text if plain or not style else styled)
-
-
 def shorten(text: str, columns: int) -> str:
     """Return a text truncated to a number of columns of a terminal, with an ellipsis if it is cut."""
-    ends = _ends(text)
+    ends = list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
     return text if not ends or ends[-1] <= columns else f"{text[: bisect_right(ends, columns - 1)]}…"
-
-
-def _ends(text: str) -> list[int]:
-    """Return the column of a terminal after each character."""
-    return list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
 
 
 _EXAMPLES: Final = 5
@@ -70,7 +56,11 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
     if as_json:
         click.echo(msgspec.json.encode(loaded.report))
     else:
-        print_lines(_lines(loaded))
+        plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        for text, style in _lines(loaded):
+            body = text.lstrip()
+            styled = f"{text[: -len(body)]}\x1b[{style}m{body}\x1b[0m"
+            click.echo(text if plain or not style else styled)
     if loaded.report.errors:
         context.exit(1)
     with data_errors(data):
@@ -87,7 +77,9 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
     for group in groups(loaded):
         yield f"{group}", _STYLES[group.kind]
         examples = _examples(group.listed)
-        yield from ((f"  {_shortened(example)}", "") for example in examples)
+        for example in examples:
+            field, value = (text and shorten(text, _COLUMNS) for text in (example.field, example.value))
+            yield f"  {msgspec.structs.replace(example, field=field, value=value)}", ""
         if group.count > len(examples):
             yield f"  … and {group.count - len(examples):,} more (see --json)", _DIM
     if loaded.dataset is not None and len(loaded.dataset.stores):
@@ -122,11 +114,6 @@ def _first_stores(stores: Table) -> Iterator[StyledLine]:
 def _printable_json(text: str) -> str:
     """Return JSON that is safe to print: unprintable characters, which are in strings, as JSON escapes them."""
     return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
-
-
-def _shortened(example: Diagnostic) -> Diagnostic:
-    field, value = (text and shorten(text, _COLUMNS) for text in (example.field, example.value))
-    return msgspec.structs.replace(example, field=field, value=value)
 
 
 def _examples(listed: Sequence[Diagnostic]) -> list[Diagnostic]:

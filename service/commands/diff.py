@@ -46,21 +46,19 @@ def diff(context: click.Context, /, old: str, new: str, *, summary: bool, **valu
     if nothing differs, 1 if something does, and 2 after an error.
     """
     try:
-        counts = _compare(_load_both(old, new, make_settings(values)), summary=summary)
+        settings = make_settings(values)
+        if holds_baked(old) and holds_baked(new):
+            with setting_errors("mapping"):
+                check_unread(settings.read_options)
+        unread = replace(settings, mapping="", encoding="")
+        datasets = [_load(data, unread if holds_baked(data) else settings) for data in (old, new)]
+        counts = _compare(datasets, summary=summary)
     except click.ClickException as error:
         vars(error).update(exit_code=_ERROR)  # of the class, for type checkers
         raise
     for name, numbers in counts.items():
         click.echo(f"{name}: {', '.join(f'{number:,} {kind}' for kind, number in numbers.items())}", err=True)
     context.exit(any(numbers[kind] for numbers in counts.values() for kind in _KINDS))
-
-
-def _load_both(old: str, new: str, settings: Settings) -> list[Dataset]:
-    if holds_baked(old) and holds_baked(new):
-        with setting_errors("mapping"):
-            check_unread(settings.read_options)
-    unread = replace(settings, mapping="", encoding="")
-    return [_load(data, unread if holds_baked(data) else settings) for data in (old, new)]
 
 
 def _load(data: str, settings: Settings) -> Dataset:

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Mapping
 from typing import Final
 
 import click
@@ -26,14 +25,12 @@ def help(context: click.Context, page: str | None) -> None:  # noqa: A001 - comm
         click.echo("The documentation; `store-directory help PAGE` shows a page:")
         click.echo("\n".join(f"  {name:{width}}  {content}" for name, content in pages.items()))
     elif page not in pages:
-        raise click.UsageError(f"no such page {page!r}{_what_to_do(page, pages, context.find_root().command)}")
+        hint = did_you_mean(page, pages) or "; `store-directory help` lists the pages"
+        program = context.find_root().command
+        if isinstance(program, click.Group) and page in program.list_commands(context):
+            hint = f"; `store-directory {page} --help` describes the command"
+        raise click.UsageError(f"no such page {page!r}{hint}")
     elif sys.stdout.isatty():
         click.echo_via_pager((folder / f"{page}.md").read_text("utf-8").removesuffix("\n"))
     else:
         click.echo((folder / f"{page}.md").read_bytes(), nl=False)  # UTF-8, whatever the locale is
-
-
-def _what_to_do(page: str, pages: Mapping[str, str], program: click.Command) -> str:
-    if isinstance(program, click.Group) and page in program.list_commands(click.get_current_context()):
-        return f"; `store-directory {page} --help` describes the command"
-    return did_you_mean(page, pages) or "; `store-directory help` lists the pages"

@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from service.commands.options import DATA, SETTINGS, data_errors, make_settings
-from service.dataset import ReadOptions
 from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
-from service.reading.files.data_files import FileSet, alike_files, read_dataset
+from service.reading.files.data_files import alike_files, read_dataset
 from service.reading.files.records import opener
 from service.reading.mapping.declaration import DataMapping
 from service.reading.proposal.proposal import propose_mapping
@@ -26,7 +25,10 @@ def mapping(data: Path, **values: Any) -> None:
     """
     settings = make_settings(values)
     with data_errors(data):
-        found = _read(data, settings.read_options)
+        found = read_dataset(data, options=settings.read_options)
+        if STORES.name not in found.files and (alike := alike_files(data)):
+            declaring = DataMapping(files={STORES.name: alike})  # as a mapping would
+            found = read_dataset(data, options=settings.read_options, mapping=declaring)
     if STORES.name not in found.files:
         raise click.ClickException("\n".join(map(str, found.errors)))
     file = found.files[STORES.name][0]
@@ -43,11 +45,3 @@ def mapping(data: Path, **values: Any) -> None:
     except FileError as error:
         raise click.ClickException(str(error.diagnostic(file.name))) from error
     click.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal is
-
-
-def _read(data: Path, options: ReadOptions) -> FileSet:
-    """Return the files of a data set; if it has several of stores that no mapping declares, as one would."""
-    found = read_dataset(data, options=options)
-    if STORES.name in found.files or not (patterns := alike_files(data)):
-        return found
-    return read_dataset(data, options=options, mapping=DataMapping(files={STORES.name: patterns}))

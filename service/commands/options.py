@@ -52,7 +52,9 @@ class SettingOption(click.Option):
         *metas, words = self.kind.__metadata__
         self.accepted: str = metas[-1].description
         is_flag, is_list = isinstance(field.default, bool), isinstance(field.default, tuple)
-        default = words.default or ("" if is_flag or field.default in (None, ()) else _shown(field.default))
+        default = words.default
+        if not (default or is_flag or field.default in (None, ())):
+            default = ", ".join(field.default) if is_list else str(field.default)
         super().__init__(
             [f"--{self.key}"],
             type=bool if is_flag else self.parse_one if is_list else self.parse,
@@ -90,10 +92,6 @@ class SettingOption(click.Option):
         except click.BadParameter as error:
             hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
             raise click.UsageError(f"{setting_source(self.name)}: {self.mismatch(value)}{hint}") from error
-
-
-def _shown(default: object) -> str:
-    return ", ".join(default) if isinstance(default, tuple) else str(default)
 
 
 SETTINGS: Final = {field.name: SettingOption(field) for field in fields(Settings)}

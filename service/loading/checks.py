@@ -94,7 +94,10 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes, *, is_printabl
     """
     is_code = _may_be_rounded(field) or bool(field.attribute)
     checks = list[Callable[[str], Issue | None]]()
-    if _may_be_suspicious(field, keys) or (_may_be_rounded(field) and b"+" in keys and b"e+" in keys.lower()):
+    may_be_suspicious = field.kind is not IDENTIFIER or b"=" in keys or b"#" in keys
+    if (may_be_suspicious and _SUSPICIOUS.search(KEY_END + keys)) or (
+        _may_be_rounded(field) and b"+" in keys and b"e+" in keys.lower()
+    ):
         checks.append(partial(check_text, field))
     texts = cells if isinstance(cells, TextCells) else TextCells([cell for cell in cells if isinstance(cell, str)])
     if may_have_wrong_characters(texts.lines, is_code=is_code, is_printable=is_printable):
@@ -102,12 +105,6 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes, *, is_printabl
     distinct = set(texts) if checks else ()
     issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in distinct}
     return {text: issue for text, issue in issues.items() if issue is not None}
-
-
-def _may_be_suspicious(field: Field, keys: bytes) -> bool:
-    if field.kind is IDENTIFIER and b"=" not in keys and b"#" not in keys:
-        return False
-    return _SUSPICIOUS.search(KEY_END + keys) is not None
 
 
 def _may_be_rounded(field: Field) -> bool:
@@ -127,7 +124,7 @@ _MISSING: Final = Issue("missing", "a value is required")
 _NOT_AN_INSTANT: Final = Issue("date", "expected a date or date-time such as 2024-05-31T10:00:00Z")
 _NOT_A_FLAG: Final = Issue("type", "expected true or false")
 _NOT_A_STRING: Final = Issue("type", "expected a string")
-_NOT_A_NUMBER: Final = Issue("type", "expected a string or a number")
+_WRONG_TYPES: Final = {FLAG.name: _NOT_A_FLAG, NUMBER.name: Issue("type", "expected a string or a number")}
 _NOT_A_DECIMAL: Final = Issue("number", "expected a decimal such as 43.7; the value is served and compared as text")
 _UNKNOWN_COMPANY: Final = Issue("company", "no served company has this identifier")
 
@@ -178,7 +175,10 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
     plain = None if texts is None else read_plain_column(field.kind, texts)
     if plain is None:
         values = [None if isinstance(cell, str) and not cell.strip() else cell for cell in valid]
-        keys_by_value = {value: _attribute_key(field, value) for value in set(values)}
+        keys_by_value = {
+            value: list_key(map(fold, value)) if isinstance(value, tuple) else _key(field.kind, value)
+            for value in set(values)
+        }
         keys = join_keys(list(map(keys_by_value.__getitem__, values)))
     else:
         values, keys = plain.values, plain.keys
@@ -187,10 +187,6 @@ def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
     is_text, is_printable = field.attribute == "text", plain is not None
     suspicious = check_texts(field, cells, keys, is_printable=is_printable) if is_text else {}
     return CheckedColumn(field, cells, values, keys, errors, warnings | suspicious)
-
-
-def _attribute_key(field: Field, value: Value) -> str | None:
-    return list_key(map(fold, value)) if isinstance(value, tuple) else _key(field.kind, value)
 
 
 def _check_plain_column(
@@ -238,19 +234,18 @@ def _check_range(keys: Mapping[Cell, str | None], field: Field) -> dict[Cell, Is
     """Return the warnings of the cells that are not decimals, or not in the range of their field, by their keys."""
     least, most = _RANGES.get(field.name, DECIMAL_KEYS)
     outside = [cell for cell, key in keys.items() if key is not None and not least <= key <= most]
-    texts = {cell: str(cell) for cell in outside}
     return {
         cell: _OUT_OF_RANGE[field.name]
-        if NUMBER_PATTERN.fullmatch(text.strip())
-        else check_text(field, text) or _NOT_A_DECIMAL
-        for cell, text in texts.items()
+        if NUMBER_PATTERN.fullmatch(str(cell).strip())
+        else check_text(field, str(cell)) or _NOT_A_DECIMAL
+        for cell in outside
     }
 
 
 def _read(field: Field, cell: Cell) -> Value | Issue:
     kind = field.kind
     if isinstance(cell, Invalid | WrongType):
-        return cell.issue if isinstance(cell, Invalid) else _wrong_type(kind)
+        return cell.issue if isinstance(cell, Invalid) else _WRONG_TYPES.get(kind.name, _NOT_A_STRING)
     if isinstance(cell, bool | tuple):
         return cell
     if cell is None or not cell.strip():
@@ -262,9 +257,3 @@ def _read(field: Field, cell: Cell) -> Value | Issue:
         instant = parse_instant(cell)
         return _NOT_AN_INSTANT if instant is None else format_instant(instant)
     return control_issue(cell) or cell
-
-
-def _wrong_type(kind: Kind) -> Issue:
-    if kind is FLAG:
-        return _NOT_A_FLAG
-    return _NOT_A_NUMBER if kind is NUMBER else _NOT_A_STRING

@@ -10,7 +10,7 @@ import msgspec
 
 from service.engine.columns.column import join_keys
 from service.engine.table import Table
-from service.engine.table_builder import Duplicate, TableBuilder
+from service.engine.table_builder import TableBuilder
 from service.loading.batch_diagnostics import (
     WHOLE_RECORD,
     ClosedColumns,
@@ -199,7 +199,16 @@ class Compiler:
         dropped = set[int]()
         for duplicate in self._builder.drop_duplicates():
             dropped.add(duplicate.index)
-            self._report(duplicate)
+            location = self._places.location(duplicate.index, self.resource.identifier)
+            if (parent := self._parents.get(duplicate.index)) is not None:
+                self._parents[duplicate.index] = None, parent[1]
+            if duplicate.is_same:
+                self.repeated += 1
+                self.warn(location.diagnostic(_REPEATED, duplicate.identifier))
+                continue
+            self.skipped += duplicate.is_valid
+            if self.error_counts.count(location.file, _DUPLICATE.code, location.field):
+                self.errors.append(location.diagnostic(_DUPLICATE, duplicate.identifier))
         self.errors.sort(key=self._by_record)
         self.errors += self.error_counts.unlisted()
         for warning in chain(
@@ -230,19 +239,6 @@ class Compiler:
             for warning in store_warnings(table, table.locations, about):
                 self.warn(warning)
         return table
-
-    def _report(self, duplicate: Duplicate) -> None:
-        """Report a record with the identifier of an earlier one, which is not served."""
-        location = self._places.location(duplicate.index, self.resource.identifier)
-        if (parent := self._parents.get(duplicate.index)) is not None:
-            self._parents[duplicate.index] = None, parent[1]
-        if duplicate.is_same:
-            self.repeated += 1
-            self.warn(location.diagnostic(_REPEATED, duplicate.identifier))
-            return
-        self.skipped += duplicate.is_valid
-        if self.error_counts.count(location.file, _DUPLICATE.code, location.field):
-            self.errors.append(location.diagnostic(_DUPLICATE, duplicate.identifier))
 
     def _by_line(self, diagnostic: Diagnostic) -> tuple[int, int, float, int]:
         file, record, field = self._by_record(diagnostic)

@@ -5,7 +5,6 @@ import os.path
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from hashlib import sha256
@@ -81,9 +80,14 @@ def load(  # noqa: PLR0913 - what a data set depends on
     all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The files,
     the records and the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
     """
-    with _garbage_collector_paused():
+    collects = gc.isenabled()
+    gc.disable()  # it would traverse millions of records; none of them is in a cycle
+    try:
         files = read_dataset(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
         loaded = _load(files, _read_list(options.places, files), progress)
+    finally:
+        if collects:
+            gc.enable()
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
@@ -216,26 +220,18 @@ def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> T
     return table
 
 
-@contextmanager
-def _garbage_collector_paused() -> Iterator[None]:
-    """Pause the garbage collector, which would traverse millions of records; none of them is in a cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def accept(loaded: Loaded, invalid: InvalidRecords) -> Dataset:
     """Return a data set that can be served. Raises `Rejected` if a file cannot be used, or for invalid records."""
     errors = loaded.report.errors
     if loaded.dataset is not None and (not errors or invalid is InvalidRecords.SKIP):
         return loaded.dataset
     others = (sum(loaded.error_counts.values()) or len(errors)) - 1
-    why = f"{errors[0]} (and {others:,} more)" if others else str(errors[0])
-    raise Rejected(why, hint=_hint(loaded, of_records=any(error.record is not None for error in errors)))
+    why, hint = f"{errors[0]} (and {others:,} more)" if others else str(errors[0]), ""
+    if os.path.isdir(loaded.path) or (is_file(loaded.path) and holds_data(loaded.path)):  # noqa: PTH112 - Path.is_dir raises if a name is too long
+        of_records = any(error.record is not None for error in errors)
+        skip = "; `--invalid skip` skips invalid records" if of_records else ""
+        hint = f"{check_command(loaded)} reports every error{skip}"
+    raise Rejected(why, hint=hint)
 
 
 def check_command(loaded: Loaded) -> str:
@@ -243,15 +239,6 @@ def check_command(loaded: Loaded) -> str:
     return printable(f"`store-directory check {shlex.quote(str(loaded.path))}{loaded.options}`")
 
 
-def _hint(loaded: Loaded, *, of_records: bool) -> str:
-    """Return the command that lists every error; "" if there is no such data set."""
-    if not os.path.isdir(loaded.path) and not (is_file(loaded.path) and holds_data(loaded.path)):  # noqa: PTH112 - Path.is_dir raises if a name is too long
-        return ""
-    skip = "; `--invalid skip` skips invalid records" if of_records else ""
-    return f"{check_command(loaded)} reports every error{skip}"
-
-
-_CODE: Final = attrgetter("code")
 _FIRST: Final = "timezone"  # without it no hours of a country are known
 
 
@@ -273,7 +260,7 @@ def groups(loaded: Loaded) -> Iterator[Group]:
     report, counts = loaded.report, {**loaded.error_counts, **loaded.warning_counts}
     for kind, diagnostics in (("error", report.errors), ("warning", report.warnings)):
         first = sorted(diagnostics, key=lambda each: (each.code != _FIRST, each.code))
-        for code, group in groupby(first, key=_CODE):
+        for code, group in groupby(first, key=attrgetter("code")):
             listed = list(group)
             yield Group(kind, code, counts.get(code, len(listed)), listed)
 

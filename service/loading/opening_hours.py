@@ -53,7 +53,11 @@ def open_times(field: str, distinct: Iterable[OpeningHours]) -> OpenTimes:
             opens, closes = but.opens, but.closes
             interval = (0, 0) if opens is UNSET or closes is UNSET else (_MINUTES[opens], _length(opens, closes))
             exceptions.extend((code, *dates, *interval))
-    names = sorted(numbers)
+    changes, offsets, names = array("q"), array("i"), sorted(numbers)
+    for number, name in enumerate(names):
+        seconds, ahead = clock_changes(name)
+        changes.extend(number << TIME_BITS | second for second in seconds)
+        offsets.extend(ahead)
     ranks = np.array([names.index(name) for name in numbers], np.uint16)
     in_week = np.array(week, np.int32).reshape(-1, 3)
     owners, starts, lengths = in_week[in_week[:, 1].argsort(kind="stable")].T
@@ -61,7 +65,8 @@ def open_times(field: str, distinct: Iterable[OpeningHours]) -> OpenTimes:
     return OpenTimes(
         field,
         ranks[np.array(zones, np.int32)],
-        *_changes(names),
+        np.array(changes, np.int64),
+        np.array(offsets, np.int32),
         Week(owners.copy(), starts.astype(np.uint16), lengths.astype(np.uint16)),
         Exceptions(*several[:3].copy(), *several[3:].astype(np.uint16, "C")),
     )
@@ -70,16 +75,6 @@ def open_times(field: str, distinct: Iterable[OpeningHours]) -> OpenTimes:
 def _length(opens: Time, closes: Time) -> int:
     """Return the minutes of an interval, which ends on the next date if it closes before it opens."""
     return DAY if (opens, closes) == _WHOLE_DAY else (_MINUTES[closes] - _MINUTES[opens]) % DAY
-
-
-def _changes(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return `changes` and `offsets` of zones."""
-    changes, offsets = array("q"), array("i")
-    for number, name in enumerate(names):
-        seconds, ahead = clock_changes(name)
-        changes.extend(number << TIME_BITS | second for second in seconds)
-        offsets.extend(ahead)
-    return np.array(changes, np.int64), np.array(offsets, np.int32)
 
 
 @cache  # of each zone

@@ -14,7 +14,6 @@ from service.reading.files.file_names import MANIFEST, holds_data
 from service.settings import Settings
 
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
-_HTTP: Final = ("http", "https")
 
 
 def choose_source(data: str, settings: Settings, cache: Path) -> Source:
@@ -24,21 +23,26 @@ def choose_source(data: str, settings: Settings, cache: Path) -> Source:
     that cannot be fetched or is that of a data file, by its name; the message has no password or query. Raises it also
     for options that say how to read data files, if there are none, and for what cannot be mapped in place.
     """
-    path, options = Path(data), settings.read_options
-    if settings.no_copy and (path.suffix == PACKED or not is_baked(path)):
+    path, options, url = Path(data), settings.read_options, _URL.fullmatch(data)
+    baked = not url and is_baked(path)
+    if settings.no_copy and (path.suffix == PACKED or not baked):
         raise ValueError(
             "--no-copy is for a baked file on this machine, which this is not; of other data the service makes a file"
         )
-    url = _URL.fullmatch(data)
-    if options.places and (url or is_baked(path)):
+    if options.places and (url or baked):
         raise ValueError("--places is for data files; of another source, bake it with --places")
     if not url:
-        if not is_baked(path):
+        if not baked:
             return FolderSource(path, settings)
         check_unread(options)
         return BakedFileSource(path, cache / "verified", in_place=settings.no_copy)
-    _check_url(url, options)
-    folder, origins = _folder(url), cache / "origins"
+    if (scheme := url["scheme"].lower()) not in ("http", "https", *SCHEMES):
+        remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+        accepted = "a URL with http, https, s3, gs or az"
+        raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
+    folder, origins, file = _folder(url), cache / "origins", Path(url["path"])
+    if folder is None and holds_data(file):
+        raise ValueError(bake_first(file.name, options))
     from service.publishing.remote_source import RemoteBakedFile, RemoteFolder  # noqa: PLC0415 - 0.1 s to import
     from service.publishing.transport import open_transport  # noqa: PLC0415 - as above
 
@@ -46,17 +50,6 @@ def choose_source(data: str, settings: Settings, cache: Path) -> Source:
         check_unread(options)
         return RemoteBakedFile(data, origins, open_transport(data))
     return RemoteFolder(folder, origins, open_transport(folder), settings)
-
-
-def _check_url(url: re.Match[str], options: ReadOptions) -> None:
-    """Raise ValueError for another scheme, and for the URL of a data file, by its name."""
-    if (scheme := url["scheme"].lower()) not in (*_HTTP, *SCHEMES):
-        remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
-        accepted = "a URL with http, https, s3, gs or az"
-        raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
-    path = Path(url["path"])
-    if holds_data(path) and path.name != MANIFEST and not url["path"].endswith("/"):
-        raise ValueError(bake_first(path.name, options))
 
 
 def _folder(url: re.Match[str]) -> str | None:

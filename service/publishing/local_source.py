@@ -21,16 +21,7 @@ from service.background import Progress, module_command
 from service.baking.layout import FORMAT, PACKED, DamagedFile, NotBaked, copy_file, unpack_file
 from service.dataset import Dataset, Rejected, Rejection
 from service.files import Signature, atomic_write, check_regular
-from service.publishing.source import (
-    Check,
-    Failed,
-    Fetched,
-    Message,
-    Outcome,
-    Step,
-    Unavailable,
-    run_to_end,
-)
+from service.publishing.source import Check, Failed, Fetched, Message, Outcome, Step, Unavailable, run_to_end
 from service.reading.files.container import ACCEPTED, DataSignature, data_signature, file_signature
 from service.reading.files.file_names import suggest_conversion
 from service.settings import Settings
@@ -111,8 +102,7 @@ class FolderSource(LocalSource):
                 return fetched
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> Outcome:
-        options = msgspec.structs.astuple(self._settings.read_options)
-        invalid = self._settings.invalid.value
+        invalid, options = self._settings.invalid.value, msgspec.structs.astuple(self._settings.read_options)
         command = module_command(_COMPILER, str(self._path), str(to), invalid, fingerprint, *options)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
@@ -146,6 +136,7 @@ _TICK_NS: Final = 20_000_000
 _SECOND_NS: Final = 1_000_000_000
 # File systems in memory, where a change through a mapping changes no time of the file.
 _IN_MEMORY: Final = ("tmpfs", "ramfs")
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _REAL: Final = os.O_NOFOLLOW | os.O_NONBLOCK
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
@@ -181,15 +172,12 @@ class VerifiedFiles:
         try:
             with open(self._list, "rb", opener=lambda path, flags: os.open(path, flags | _REAL)) as file:
                 folder, status = self._list.parent.lstat(), os.fstat(file.fileno())
-                is_ours = stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(status.st_mode) and _is_own(folder, status)
-                return file.read().decode("ascii", "replace").split("\n") if is_ours else []
+                is_list = stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(status.st_mode)
+                is_open = (folder.st_mode | status.st_mode) & _OTHERS_WRITE
+                is_ours = {folder.st_uid, status.st_uid} == {os.geteuid()} and not is_open
+                return file.read().decode("ascii", "replace").split("\n") if is_list and is_ours else []
         except OSError:
             return []
-
-
-def _is_own(*statuses: os.stat_result) -> bool:
-    others = stat.S_IWGRP | stat.S_IWOTH
-    return all(status.st_uid == os.geteuid() and not status.st_mode & others for status in statuses)
 
 
 def is_in_memory(device: int) -> bool:

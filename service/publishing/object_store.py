@@ -80,7 +80,11 @@ def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int
         raise ValueError(f"{url.scheme}:// needs the package obstore: pip install 'store-directory[object-stores]'")
     from obstore.store import AzureStore, GCSStore, S3Store  # noqa: PLC0415 - an extra
 
-    _check_endpoints()
+    for name in _ENDPOINTS:
+        endpoint = os.environ.get(name, "")
+        is_text = endpoint.isascii() and endpoint.isprintable() and " " not in endpoint
+        if endpoint and not (is_text and split_url(endpoint, "http", "https")):  # which the client does not survive
+            raise ValueError(f"{name} is not an http or https URL")
     options: Any = {
         "config": {**_SETTINGS, **settings},
         "retry_config": {"max_retries": retries, "retry_timeout": _RETRY_TIMEOUT},
@@ -91,15 +95,6 @@ def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int
     with failures(url.scheme, ValueError, otherwise=f"the variables {PREFIXES[url.scheme]}_* are not valid"):
         store: Store = stores[url.scheme](url.bucket, **options)
     return store
-
-
-def _check_endpoints() -> None:
-    """Raise ValueError for an endpoint that is no URL, which the client does not survive."""
-    for name in _ENDPOINTS:
-        endpoint = os.environ.get(name, "")
-        is_text = endpoint.isascii() and endpoint.isprintable() and " " not in endpoint
-        if endpoint and not (is_text and split_url(endpoint, "http", "https")):
-            raise ValueError(f"{name} is not an http or https URL")
 
 
 def _profile() -> object:

@@ -116,18 +116,16 @@ class HttpTransport:
     @asynccontextmanager
     async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
         """Request a file once; see `Transport`."""
+        scheme, host, path, query, fragment = urlsplit(self._url)
+        url = urlunsplit((scheme, host, path + quote(name, safe=""), query, fragment)) if name else self._url
+        headers = {"Accept-Encoding": "identity" if name else "zstd, gzip", **conditions(known)}
         async with ClientSession(
             trust_env=True, auto_decompress=False, timeout=self._timeout, headers=_HEADERS
         ) as session:
             with failures("http"):
-                coding = {"Accept-Encoding": "identity" if name else "zstd, gzip"}
-                response = await session.get(self._url_of(name), headers=coding | conditions(known))
+                response = await session.get(url, headers=headers)
             async with response:
                 yield None if _is_unchanged(response, known) else _http_file(response)
-
-    def _url_of(self, name: str) -> str:
-        scheme, host, path, query, fragment = urlsplit(self._url)
-        return urlunsplit((scheme, host, path + quote(name, safe=""), query, fragment)) if name else self._url
 
 
 def _is_unchanged(response: ClientResponse, known: str) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -24,9 +24,6 @@ from service.server.listener import Listener
 from service.server.log import access_log, shown_progress
 from service.settings import Settings
 from service.web.pipeline.access_log import WriteEntry, encode_lines
-
-if TYPE_CHECKING:
-    from service.web.site import Site
 
 # New objects after which the garbage collector looks at them, for at most a millisecond, while no request is served:
 # more at a time take longer. Those of a cached request are never part of a cycle: it forgets them the first time.
@@ -88,8 +85,7 @@ async def run(
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, graceful, immediate)
             if not (graceful.is_set() or immediate.is_set()):
-                site = await _site(setup, holder, log.write if log else None)
-                async with _listening(setup, site, public, admin):
+                async with _listening(setup, holder, log.write if log else None, public, admin):
                     others.append(asyncio.create_task(_announce(setup, holder)))
                     await _wait_for_first(holder.has_data, graceful, immediate)
                     bars.close()
@@ -135,22 +131,19 @@ def _publisher(setup: ServeSetup, holder: SnapshotHolder, progress: Progress) ->
     return publisher
 
 
-async def _site(setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | None) -> "Site":
+@asynccontextmanager
+async def _listening(
+    setup: ServeSetup, holder: SnapshotHolder, log: WriteEntry | None, public: Listener, admin: Listener
+) -> AsyncIterator[None]:
+    """Accept connections until the block ends."""
     await asyncio.to_thread(import_web)  # 0.3 s, while the data is fetched
+    from service.web.connections.limits import Limits  # noqa: PLC0415 - see above
     from service.web.pipeline.auth import KeyAuthentication, no_authentication  # noqa: PLC0415 - see above
-    from service.web.site import make_site  # noqa: PLC0415 - see above
+    from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
     authenticate = no_authentication if setup.settings.no_auth else KeyAuthentication(setup.keyring)
     key_file_ok = setup.keyring.is_valid if setup.settings.key_file else None
-    return make_site(holder, authenticate, setup.settings, log=log, key_file_ok=key_file_ok)
-
-
-@asynccontextmanager
-async def _listening(setup: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
-    """Accept connections until the block ends."""
-    from service.web.connections.limits import Limits  # noqa: PLC0415 - see above
-    from service.web.site import open_site  # noqa: PLC0415 - see above
-
+    site = make_site(holder, authenticate, setup.settings, log=log, key_file_ok=key_file_ok)
     connections = setup.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
