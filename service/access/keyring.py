@@ -70,7 +70,6 @@ class Keyring:
                 _log.info("the key file %s has changed: %d valid keys", self._path, valid_count(keys, time()))
 
     def _accept(self, keys: Mapping[bytes, Principal]) -> None:
-        """Accept these keys, and the static ones."""
         websites: dict[str, float] = {}
         for principal in keys.values():
             for each in principal.origins:

@@ -35,19 +35,14 @@ class _Commands(click.Group):
     """A group that imports a command when it is used, and masks API keys in error messages."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's parameter
-        """Return a command by name, or None."""
-        if cmd_name not in _MODULES:
-            return None
-        command: click.Command = getattr(import_module(f"service.commands.{_MODULES[cmd_name]}"), cmd_name)
-        return command
+        module = _MODULES.get(cmd_name)
+        return module and getattr(import_module(f"service.commands.{module}"), cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options before the command."""
         with _masked_keys():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         try:
             with _masked_keys():
                 return super().invoke(ctx)

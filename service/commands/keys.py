@@ -220,7 +220,6 @@ def _listed(entry: KeyEntry, now: datetime) -> dict[str, object]:
 
 
 def _lines(keys: Iterable[dict[str, object]]) -> Iterator[str]:
-    """Yield the lines of a table."""
     header = tuple(name.upper().removesuffix("_AT") for name in _COLUMNS)
     rows = [header, *(tuple(map(_cell, key.values())) for key in keys)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

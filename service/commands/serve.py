@@ -6,7 +6,7 @@ import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from time import time
 from typing import Any, Final
@@ -38,7 +38,6 @@ from service.settings import IMAGE_TYPES, Settings, parse_origin, tiles_origin
 from service.web.http.forwarded import parse_trusted_proxies
 
 _log = logging.getLogger(__name__)
-
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 
@@ -127,28 +126,26 @@ def warn_about_keys(settings: Settings) -> None:
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 
-_config: Final = click.Option(
-    ["--config"],
-    metavar="FILE",
-    type=click.Path(readable=False, path_type=Path),
-    callback=options.load_settings_file,
-    is_eager=True,
-    expose_value=False,
-    help="Read settings from this TOML file.",
-)
-
-
-_check_only: Final = click.Option(
-    ["--check"],
-    is_flag=True,
-    allow_from_autoenv=False,
-    help="Check settings, addresses, keys and data, and end without serving.",
-)
-
-
 @click.command(
     cls=options.SectionedCommand,
-    params=[_config, _check_only, *options.SETTINGS.values()],
+    params=[
+        click.Option(
+            ["--config"],
+            metavar="FILE",
+            type=click.Path(readable=False, path_type=Path),
+            callback=options.load_settings_file,
+            is_eager=True,
+            expose_value=False,
+            help="Read settings from this TOML file.",
+        ),
+        click.Option(
+            ["--check"],
+            is_flag=True,
+            allow_from_autoenv=False,
+            help="Check settings, addresses, keys and data, and end without serving.",
+        ),
+        *options.SETTINGS.values(),
+    ],
     context_settings={"allow_extra_args": True, "auto_envvar_prefix": ENVIRONMENT_PREFIX.rstrip("_")},
 )
 @click.pass_context
@@ -175,7 +172,12 @@ def serve(context: click.Context, /, *, check: bool, **values: Any) -> None:
     with _logged_errors(settings):
         warn_about_keys(settings)
         cache = cache_folder(settings.cache)
-        with _access_log(settings), run_workspace(cache) as work:
+        try:
+            checked = checked_access_log(settings.access_log)
+        except OSError as error:
+            source = options.setting_source("access_log")
+            raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
+        with checked, run_workspace(cache) as work:
             _serve(settings, cache, work, is_trial=check)
 
 
@@ -275,14 +277,6 @@ def _unreadable(source: Source) -> Iterator[str]:
             yield options.dataset_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
         except click.ClickException as error:  # of temporary files for a large archive
             yield error.message
-
-
-def _access_log(settings: Settings) -> ExitStack:
-    try:
-        return checked_access_log(settings.access_log)
-    except OSError as error:
-        source = options.setting_source("access_log")
-        raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
 
 
 def _check(settings: Settings) -> None:

@@ -127,12 +127,21 @@ def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loade
     companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress)
     known = companies.identifiers if companies else None
     stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress)
-    tables = None
-    if not files.errors and companies is not None and stores is not None:
-        companies_table = _build(companies, None, progress)
-        tables = _build(stores, companies_table, progress), companies_table
     read = [compiler for compiler in (companies, stores) if compiler]
-    errors = [error for compiler in read for error in compiler.errors]
+    skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
+    dataset, totals = None, Totals(0, 0, skipped, repeated)
+    if not files.errors and companies is not None and stores is not None:
+        of_companies = _build(companies, None, progress)
+        of_stores = _build(stores, of_companies, progress)
+        totals = Totals(len(of_stores), len(of_companies), skipped, repeated)
+        digest = listed.digest if listed is not None else ""
+        column = of_stores.columns["postal_code"]  # empty if nothing is searched instead
+        column, codes = stores.searched.get("postal_code", (column, StringArray.of(())))
+        places = derive_places(of_stores, Texts.of(column.codes, codes), listed, files.spools)
+        tables = of_stores, of_companies
+        version = dataset_version(tables, schema.declaration, digest)
+        dataset = Dataset(*tables, places, files.generated_at, version, totals, stores.as_of, schema, digest)
+    errors = [*files.errors, *(error for compiler in read for error in compiler.errors)]
     of_places = listed.errors if listed is not None else ()
     errors += of_places[:MAX_LISTED]
     warnings = [warning for compiler in read for warning in compiler.warnings]
@@ -141,17 +150,6 @@ def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loade
         sum((compiler.error_counts.by_code for compiler in read), others),
         sum((compiler.warning_counts.by_code for compiler in read), Counter[DiagnosticCode]()),
     )
-    skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
-    if tables is None or stores is None:
-        report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
-        return Loaded(None, report, *counts, assumed)
-    totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
-    digest = listed.digest if listed is not None else ""
-    column = tables[0].columns["postal_code"]  # empty if nothing is searched instead
-    column, codes = stores.searched.get("postal_code", (column, StringArray.of(())))
-    places = derive_places(tables[0], Texts.of(column.codes, codes), listed, files.spools)
-    version = dataset_version(tables, schema.declaration, digest)
-    dataset = Dataset(*tables, places, files.generated_at, version, totals, stores.as_of, schema, digest)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 

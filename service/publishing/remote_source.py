@@ -234,8 +234,8 @@ class RemoteBakedFile(RemoteSource):
                 try:
                     await receive(body, file, partial(progress, f"Fetching {self.name}"), is_baked=True)
                 except (DamagedFile, Undecodable) as damage:
-                    rejected = self._rejected(damage, remote.fingerprint or f"rejected: {damage}")
-                    raise rejected if isinstance(damage, DamagedFile) else Damaged.by(rejected.rejection) from damage
+                    kind = Rejected if isinstance(damage, DamagedFile) else Damaged
+                    raise self._rejected(kind, damage, remote.fingerprint or f"rejected: {damage}") from damage
         fingerprint = remote.fingerprint or f"sha256:{await run_to_end(_digest, to)}"
         if fingerprint == known:
             return None
@@ -244,12 +244,12 @@ class RemoteBakedFile(RemoteSource):
         except UnicodeMismatch as other:
             raise Rejected(f"{self.name}: {other}; {other.remedy}", fingerprint=fingerprint) from other
         except DamagedFile as damage:
-            raise Damaged.by(self._rejected(damage, fingerprint).rejection) from damage
+            raise self._rejected(Damaged, damage, fingerprint) from damage
 
-    def _rejected(self, damage: Exception, fingerprint: str) -> Rejected:
+    def _rejected(self, kind: type[Rejected], damage: Exception, fingerprint: str) -> Rejected:
         is_data = isinstance(damage, NotBaked) and ".baked" not in self._path.suffixes
         hint = bake_first(self._path.name or "stores.csv") if is_data else ""
-        return Rejected(f"{self.name}: {damage}", hint=hint, fingerprint=fingerprint)
+        return kind(f"{self.name}: {damage}", hint=hint, fingerprint=fingerprint)
 
 
 def _digest(file: Path) -> str:

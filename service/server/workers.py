@@ -86,7 +86,6 @@ class _Worker(Worker):
     """A worker of gunicorn that runs our event loop."""
 
     def init_signals(self) -> None:
-        """Leave the signals to the event loop."""
         for number in self.SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the event loop handles it
@@ -95,7 +94,6 @@ class _Worker(Worker):
         """Do nothing: there is no WSGI application."""
 
     def run(self) -> None:
-        """Work until a signal ends the process."""
         cast("_Application", self.app).work(self)
 
 
@@ -107,7 +105,6 @@ class _Application(BaseApplication):
         super().__init__()
 
     def load_config(self) -> None:
-        """Configure gunicorn."""
         settings = self.setup.settings
         for name, value in {
             "bind": [],  # each worker binds its own sockets
