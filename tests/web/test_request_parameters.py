@@ -4,15 +4,13 @@ import logging
 
 import pytest
 from aiohttp import HttpVersion11
-from msgspec import UNSET
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.model.operation import GEO_JSON
-from service.model.query import Filter, Query
 from service.publishing.snapshot import SnapshotHolder
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.http.request import Request, RequestFields
-from service.web.pipeline.plan import Identity
+from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import Routes
 from tests.loaded import Data, serve
 from tests.web.live import DEFAULTS
@@ -24,32 +22,17 @@ async def served(snapshots: SnapshotHolder, data: Data) -> SnapshotHolder:
     return snapshots
 
 
-def identity(snapshots: SnapshotHolder, target: str, accept: str = "*/*") -> Identity:
-    path, _, query = target.partition("?")
-    route, segment = Routes(record_routes(ServedData(snapshots, DEFAULTS))).find(path)
-    return route.plan(segment, request(path, query, {"Accept": accept})).representation.identity  # type: ignore[union-attr]
-
-
-def request(path: str, query: str, fields: dict[str, str]) -> Request:
-    headers = RequestFields(CIMultiDictProxy(CIMultiDict(fields)))
-    return Request(b"", "GET", path, query, HttpVersion11, headers, None)
-
-
-async def test_an_identity_has_the_normalized_query_and_the_version(served: SnapshotHolder) -> None:
-    made = identity(served, "/stores?city=b&city=a")
-    assert served.current is not None
-    expected = Query((Filter("city", ("a", "b")),))
-    assert (made.operation, made.parameters, made.version) == ("/stores", expected, served.current.dataset.version)
-    assert made.links is UNSET
+def plan(routes: Routes, query: str, accept: str = "*/*") -> Plan:
+    """Return the plan of an answer to a list of stores."""
+    route, segment = routes.find("/stores")
+    headers = RequestFields(CIMultiDictProxy(CIMultiDict({"Accept": accept})))
+    return route.plan(segment, Request(b"", "GET", "/stores", query, HttpVersion11, headers, None))  # type: ignore[union-attr]
 
 
 async def test_an_identity_in_another_media_type_has_the_links_of_its_body(served: SnapshotHolder) -> None:
-    made = identity(served, "/stores?limit=2", GEO_JSON)
+    routes = Routes(record_routes(ServedData(served, DEFAULTS)))
+    made = plan(routes, "limit=2", GEO_JSON).representation.identity
     assert (made.media_type, made.links) == (GEO_JSON, "/stores?limit=2&page_num=")
-
-
-async def test_an_identity_has_the_decoded_segment(served: SnapshotHolder) -> None:
-    assert identity(served, "/companies/a%2Fb%20c").parameters == "a/b c"
 
 
 async def test_an_unknown_parameter_that_an_interval_replaces_is_logged_once_an_hour_without_its_value(
@@ -62,8 +45,7 @@ async def test_an_unknown_parameter_that_an_interval_replaces_is_logged_once_an_
         """Return what a request logs."""
         caplog.clear()
         with caplog.at_level(logging.WARNING):
-            route, segment = routes.find("/stores")
-            route.plan(segment, request("/stores", query, {}))  # type: ignore[union-attr]
+            plan(routes, query)
         return caplog.messages
 
     line = ["unknown parameter 'created[gte]' ignored; use an interval, such as created_at=A/.."]

@@ -2,7 +2,11 @@
 
 import re
 from itertools import product
+from pathlib import Path
 
+from service.publishing.snapshot import SnapshotHolder
+from tests.directory import store, write_directory
+from tests.loaded import serve
 from tests.web.conftest import Listeners, SiteClient
 from tests.web.live import Client
 from tests.web.reply import ask
@@ -23,6 +27,22 @@ async def test_the_page_loads_only_assets_that_the_service_has(client: Client) -
     assert len(loaded) == 3
     for path in loaded:
         assert (await client.get(f"/{path}")).status == 200
+
+
+async def test_openapi_has_the_attributes_of_the_data_that_is_served(
+    client: Client, snapshots: SnapshotHolder, tmp_path: Path, folder: Path
+) -> None:
+    data = write_directory(tmp_path / "attributes", [store("s1", Web="https://a.example")])
+    web = 'web = { from = "Web", kind = "url", label = "Website", group = "Contact", show = "list" }'
+    (data / "mapping.toml").write_text(f"[stores.attributes]\n{web}\n")
+    await serve(snapshots, data)
+    response = await client.get("/openapi.json")
+    described = (await response.json())["components"]["schemas"]["StoreAttributes"]["properties"]["web"]
+    assert {"x-label": "Website", "x-group": "Contact", "x-show": "list"}.items() <= described.items()
+    assert snapshots.current is not None
+    assert response.headers["X-Dataset-Version"] == snapshots.current.dataset.version
+    await serve(snapshots, folder)
+    assert "StoreAttributes" not in (await (await client.get("/openapi.json")).json())["components"]["schemas"]
 
 
 async def test_a_browser_is_redirected_to_the_explorer(client: Client) -> None:

@@ -1,7 +1,6 @@
 """Whole results as files, over real sockets."""
 
 import asyncio
-from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -20,16 +19,9 @@ from tests.baking.random_datasets import random_dataset
 from tests.directory import store, write_directory
 from tests.loaded import accepted, serve
 from tests.program import SECONDS
-from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, authentication, with_keys
+from tests.web.live import DEFAULTS, KEY, Client, authentication, with_keys
 from tests.web.reply import ask
 
-FILES: Final = {
-    "/stores.csv": "text/csv; charset=utf-8",
-    "/stores.ndjson": "application/x-ndjson",
-    "/stores.geojson": "application/geo+json",
-    "/companies.csv": "text/csv; charset=utf-8",
-    "/companies.ndjson": "application/x-ndjson",
-}
 QUERIES: Final = (
     *("", "sort_by=postal_code&sort_order=desc", "country=CA", "near=43.7,-79.4&sort_order=desc"),
     *("bbox=-80,40,10,60&is_open=true", "near=1,2&fields=store_id,distance"),
@@ -67,23 +59,6 @@ async def test_lines_are_the_bytes_of_the_records_of_all_pages(made: Client, que
     assert lines.body == b"".join(record + b"\n" for record in stored)
     assert lines.headers["X-Total-Count"] == str(len(stored))
     assert (await ask(made, f"/stores.csv?{query}")).headers["X-Total-Count"] == str(len(stored))
-
-
-async def test_the_fields_of_a_file(client: Client) -> None:
-    fields = ("Range: bytes=0-10", "Accept: application/json")
-    for (path, media_type), method in product(FILES.items(), ("GET", "HEAD")):
-        reply = await ask(client, f"{path}?limit=0&page_num=x&facets=1&zoom=9", *fields, method=method)
-        assert (reply.status, bool(reply.body)) == (200, method == "GET")
-        expected = {
-            "Content-Type": media_type,
-            "X-Total-Count": str(len(STORES if "stores" in path else COMPANIES)),
-            "Content-Disposition": f'attachment; filename="{path[1:]}"',
-            "Accept-Ranges": "none",
-            "X-Ignored-Parameters": "limit, page_num, facets, zoom",
-            "Transfer-Encoding": "chunked",
-        }
-        assert expected.items() <= dict(reply.headers).items()
-        assert not {"Content-Length", "Link"} & set(reply.headers)
 
 
 async def test_a_reload_in_the_middle_changes_nothing_of_it(
