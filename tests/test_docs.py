@@ -618,7 +618,6 @@ FIGURES: Final = {
         or {reading.isolation.MAX_SECONDS} s of CPU time
         more than {reading.formats.arrow.MAX_RECORDS:,} records
         the first {reading.columns.field_names.MAX_UNUSED} names
-        more than {reading.columns.flags.MAX_TEXTS} different texts
         the first {loading.batch_diagnostics.MAX_LISTED:,} of one code""",
     "docs/mapping.md": """
         the first {reading.batch.BATCH_SIZE:,} records
@@ -626,7 +625,6 @@ FIGURES: Final = {
         More than {reading.proposal.entry._MAX_UNKNOWN} such words
         more than {reading.columns.flags.MAX_TEXTS} different texts
         up to {reading.mapping.toml.MAX_SIZE!M} MiB
-        more than {reading.mapping.toml._MAX_DOTS:,} dots
         values have up to {reading.mapping.declaration.MAX_TEXT} characters
         have at most {model.attributes.MOST} each
         at most {reading.mapping.declaration.MOST_BYTES:,}
