@@ -4,7 +4,7 @@ The columns are the members of `properties` by path, the feature id and its coor
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, ClassVar, Final
@@ -85,9 +85,9 @@ class _FeatureDecoder(RecordDecoder):
         self._own = {*columns, *also}.intersection(_OWN)
         super().__init__(*([name for name in names if name not in _OWN] for names in (columns, also)))
 
-    @property
-    def _decode(self) -> Callable[[JsonValue], Any]:
-        return self._decode_feature
+    def _build_decoder(self, *, is_complete: bool) -> None:
+        super()._build_decoder(is_complete=is_complete)
+        self._decode = self._decode_feature
 
     def _decode_feature(self, value: JsonValue) -> Any:
         feature = _FEATURES.decode(value)

@@ -78,7 +78,9 @@ class RecordDecoder:
     def _build_decoder(self, *, is_complete: bool) -> None:
         """Build the decoder of all known members; if they are complete, others are ignored."""
         self._names, self._is_complete = [*self._used, *self._unused], is_complete
-        self._decode_members = _decoder_of(self._names, self._texts, is_complete=is_complete)
+        # Returns the raw members of an object. Raises DecodeError if a value is no JSON, ValidationError for no object,
+        # and for unknown members: a check that costs nothing without any.
+        self._decode_members = self._decode = _decoder_of(self._names, self._texts, is_complete=is_complete)
 
     def _learn(self, values: Iterable[JsonValue]) -> None:
         """Learn the unknown members of values that are objects, up to `MAX_UNUSED`, and the types of the others."""
@@ -139,14 +141,6 @@ class RecordDecoder:
                 return record
         return None
 
-    @property
-    def _decode(self) -> Callable[[JsonValue], Any]:
-        """What returns the raw members of an object; raises DecodeError if a value is no JSON.
-
-        It raises ValidationError for no object, and for unknown members: a check that costs nothing without any.
-        """
-        return self._decode_members
-
     def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
         columns = zip(*map(astuple, records), strict=True) if records else repeat(())
         self._members = dict(zip(self._names, columns, strict=False))
@@ -205,7 +199,7 @@ def paths_of(values: Iterable[JsonValue]) -> list[str]:
     for value in values:
         with suppress(DecodeError, RecursionError):  # reported when the values are read
             for name, member in _OBJECTS.decode(value).items():
-                found |= dict.fromkeys(_paths(name, member, MAX_DEPTH) if _is_nested(member) else (name,))
+                found |= dict.fromkeys(paths_in(name, member) if _is_nested(member) else (name,))
         if len(found) >= MAX_PATHS:
             break
     return list(found)[:MAX_PATHS]
@@ -247,11 +241,12 @@ def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: b
     return msgspec.json.Decoder(record).decode if are_declarable else look_up
 
 
-def _paths(name: str, value: Raw, depth: int) -> Iterator[str]:
+def paths_in(name: str, value: Raw, depth: int = MAX_DEPTH) -> Iterator[str]:
+    """Yield the paths in a member, which has a name; in arrays those of their first elements."""
     parent = _parent(value) if depth else None
     nested = parent if isinstance(parent, dict) else dict(zip("0", parent or (), strict=False))
     for member, each in nested.items():
-        yield from _paths(f"{name}.{member}", each, depth - 1)
+        yield from paths_in(f"{name}.{member}", each, depth - 1)
     if not nested:
         yield name
 

@@ -1,8 +1,8 @@
 """The first records of a file by column, and what later records have that these do not."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
@@ -12,7 +12,7 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, RecordFile, TextCells
 from service.reading.characters import needed_repairs
 from service.reading.columns.dates import day_parser, possible_formats
 from service.reading.diagnostics import FileError
-from service.reading.formats.json_file import MAX_DEPTH
+from service.reading.formats.json_file import paths_in
 from service.reading.mapping.points import propose_notation
 from service.texts import truncate
 
@@ -98,18 +98,18 @@ def read_columns(file: RecordFile) -> FirstRecords:
     while pending:
         is_complete = file.is_table or file.is_costly
         groups = () if is_complete else {name.partition(".")[0] for name in pending if "." in name} - {*_OF_FEATURES}
-        finder = _MemberFinder({*file.names, *names, *groups})
+        known, others = {*file.names, *names, *groups}, dict[str, None]()
         samples: list[_Sampler] = []
         for batch in file.batches([*pending, *groups]):
             count = count or len(batch.numbers)
             samples = samples or [_Sampler(name, batch.columns[name][: 0 if columns else count]) for name in pending]
             for sampler in samples:
                 sampler.add(batch)
-            if not is_complete:
-                finder.add(batch)
+            if not is_complete and len(others) < MAX_COLUMNS:
+                others |= dict.fromkeys(name for name in _members(batch) if name not in known)
         found = [each.sample(count, is_late=bool(columns)) for each in samples]
         columns |= {each.name: each for each in found or [ColumnSample(name, ()) for name in pending]}
-        pending = [name for name in finder.found if name not in names][: MAX_COLUMNS - len(names)]
+        pending = [name for name in others if name not in names][: MAX_COLUMNS - len(names)]
         names |= dict.fromkeys(pending)
     return FirstRecords(columns, count) if file.is_table else _with_arrays(file, FirstRecords(columns, count))
 
@@ -135,31 +135,12 @@ def _with_arrays(file: RecordFile, first: FirstRecords) -> FirstRecords:
     return FirstRecords({each.name: each for each in columns.values()}, first.count, several)
 
 
-class _MemberFinder:
-    """Finds the members of JSON that are not `known`: their paths, as the `found` ones."""
-
-    def __init__(self, known: AbstractSet[str]) -> None:
-        self._known = known
-        self.found: dict[str, None] = {}
-
-    def add(self, batch: Batch) -> None:
-        """Look for other members in a batch."""
-        self.found |= dict.fromkeys(each.name for each in batch.unused if each.name not in self._known)
-        for name, cells in batch.columns.items():
-            texts = [cell.text for cell in cells if isinstance(cell, WrongType)]
-            for value in msgspec.json.decode(f"[{','.join(texts)}]") if len(self.found) < MAX_COLUMNS else ():
-                self.found |= dict.fromkeys(path for path in _paths(name, value, MAX_DEPTH) if path not in self._known)
-
-
-def _paths(name: str, value: object, depth: int) -> Iterator[str]:
-    """Yield the paths in a value of JSON, of arrays those of their first elements."""
-    nested = (
-        value if isinstance(value, dict) else dict(zip("0", value if isinstance(value, list) else (), strict=False))
-    )
-    for member, each in nested.items() if depth else ():
-        yield from _paths(f"{name}.{member}", each, depth - 1)
-    if not (nested and depth):
-        yield name
+def _members(batch: Batch) -> Iterator[str]:
+    """Yield the names that a batch has beside its columns, and the paths in these."""
+    yield from (each.name for each in batch.unused)
+    for name, cells in batch.columns.items():
+        nested = (msgspec.Raw(cell.text.encode()) for cell in cells if isinstance(cell, WrongType))
+        yield from chain.from_iterable(paths_in(name, value) for value in nested)
 
 
 def _sample(name: str, cells: Sequence[Cell]) -> ColumnSample:

@@ -10,6 +10,7 @@ from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE, RecordFile
 from service.reading.columns.field_names import columns_by_nearest_name
 from service.reading.diagnostics import FileError
+from service.reading.formats.json_file import open_json
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.proposal.proposal import propose_mapping
@@ -87,6 +88,11 @@ def test_nested_members_that_only_later_records_have_are_proposed() -> None:
     (store,) = (each for each in compiled(text, file).stores if each["latitude"])
     assert (store["latitude"], store["longitude"], store["phone_number"]) == ("40.5", "-90.5", "555-0100")
     assert entries(text)["tags"] == '{ from = "tags", kind = "list", invalid = "null", optional = true }'
+
+
+def test_a_later_nested_number_that_no_double_holds_is_proposed_as_any_other() -> None:
+    text = json.dumps(numbered({"geo": {"height": "?"}})).replace('"?"', "1e999")
+    assert "geo.height" in propose_mapping(open_json(text.encode()), "x")
 
 
 @pytest.mark.parametrize(
