@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, reduce
 from html import unescape
 from html.entities import html5
+from itertools import islice
 from operator import methodcaller
 from typing import Final
 
@@ -37,10 +38,6 @@ _APOSTROPHES: Final = ("'", "\u2019")
 _APOSTROPHE: Final = re.compile(r"^['\u2019](?=\+?[0-9][0-9 ()./+-]*$)", re.MULTILINE)
 
 
-def _invisible(text: str) -> str:
-    return text if text.isprintable() else trim(_SPACE.sub(" ", INVISIBLE.sub("", text)))
-
-
 def _decode_again(match: re.Match[str]) -> str:
     try:
         return match[0].translate(_BYTES).encode("latin-1").decode()
@@ -56,7 +53,7 @@ def _entity(match: re.Match[str]) -> str:
 REPAIRS: Final[Mapping[str, Callable[[str], str]]] = {
     "utf-8-twice": lambda text: _TWICE.sub(_decode_again, text),
     "entities": lambda text: _ENTITY.sub(_entity, text),
-    "invisible": _invisible,
+    "invisible": lambda text: text if text.isprintable() else trim(_SPACE.sub(" ", INVISIBLE.sub("", text))),
     "apostrophe": lambda text: _APOSTROPHE.sub("", text),
 }
 _TELLS: Final = {
@@ -71,10 +68,9 @@ def cleaner(repairs: Sequence[str], *, trims: bool) -> Callable[[str], str] | No
 
     Repairs are names of `REPAIRS`, and encodings whose bytes C1 characters (U+0080 to U+009F) are.
     """
-    first, *others = REPAIRS
-    encodings = [methodcaller("translate", meant_by_c1(name)) for name in repairs if name not in REPAIRS]
-    steps = [REPAIRS[first]] * (first in repairs) + encodings
-    steps += [REPAIRS[name] for name in others if name in repairs]
+    encodings = {name: methodcaller("translate", meant_by_c1(name)) for name in repairs if name not in REPAIRS}
+    in_order: dict[str, Callable[[str], str]] = {**dict(islice(REPAIRS.items(), 1)), **encodings, **REPAIRS}
+    steps = [step for name, step in in_order.items() if name in repairs]
     steps += [trim] * trims  # last: what is repaired may be white space
     return (lambda text: reduce(lambda text, step: step(text), steps, text)) if steps else None
 

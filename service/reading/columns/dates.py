@@ -58,12 +58,10 @@ _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
 _TOKEN: Final = re.compile("|".join(sorted(TOKENS.keys() - {"t"}, key=len, reverse=True)) + r"|t(?=h)|[^\W_]+|[\W_]")
 _DATE: Final = ("year", "month", "day")
 _TIME: Final = ("hour", "minute", "second")
-_LESS: Final = (["day"], ["month", "day"])  # what dates may be without
 _YEAR_END: Final = 12
 _FRACTION_AND_OFFSET: Final = re.compile("([.,][0-9]+)? ?(?:([+-][0-9]{2}):?([0-9]{2})?)?")
 _PIVOT: Final = 69  # of years with two digits, as in POSIX: 69 is 1969, 68 is 2068
 _HALF_DAY: Final = 12
-_MICROSECONDS: Final = 10**6  # of a second
 _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
 _MAX_LENGTH: Final = 100  # characters of a format
@@ -94,7 +92,6 @@ _WITHOUT_DAYS: Final = (
     *("yyyy", "yyyy-mm", "yyyy/mm", "mmm-yy", "mmm, yyyy"),
     *(f"{month}{gap}yyyy" for month in ("mm", "m", "mmm") for gap in "-/. "),
 )
-_HALVES: Final = len("am")
 
 
 def cached_converter(convert: Callable[[str], Cell]) -> Callable[[Cell], Cell]:
@@ -172,7 +169,7 @@ def _offset(text: str) -> str:
 def _since_1970(parts_of_second: int, text: str) -> tuple[str, str] | None:
     with suppress(OverflowError):
         if _SECONDS.fullmatch(text):
-            microseconds = int(Decimal(text) * _MICROSECONDS // parts_of_second)
+            microseconds = int(Decimal(text) * 10**6 // parts_of_second)
             instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
             return instant.date().isoformat(), f"{instant.time().isoformat()}Z"
     return None
@@ -182,7 +179,7 @@ def _check_parts(parts: Sequence[str]) -> None:
     for part in repeated(parts):
         raise ValueError(f"the {part} is repeated; mm is the month, after hours the minutes")
     missing = [part for part in _DATE if part not in parts]
-    if missing and (missing not in _LESS or "hour" in parts):
+    if missing and (missing not in (["day"], ["month", "day"]) or "hour" in parts):
         raise ValueError(f"the {missing[0]} is missing")
     time = [part in parts for part in _TIME]
     if time != sorted(time, reverse=True) or ("half" in parts and "hour" not in parts):
@@ -318,7 +315,7 @@ def _layout(date: re.Match[str], order: str) -> str:
     if date["weekday"]:
         layout = f"ddd{date['weekday']}{layout}"
     if date["h"]:
-        half = f"{date['half'][:-_HALVES]}am/pm" if date["half"] else ""
+        half = f"{date['half'][:-2]}am/pm" if date["half"] else ""
         offset = f"{date['space']}zz" if date["offset"] else ""
         layout += f"{date['gap'].lower()}{{h}}:mm{':ss' if date['seconds'] else ''}{half}{offset}"
     return layout

@@ -223,9 +223,7 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)
-    names = {file.name for file in files}
-    verifiable = MANIFEST in names and MAPPING not in names and proven
-    return _signature([*files, *declared], changed_at, verifiable=verifiable)
+    return _signature([*files, *declared], changed_at, verifiable=MANIFEST in read and MAPPING not in read and proven)
 
 
 def file_signature(file: Path) -> DataSignature:

@@ -104,7 +104,7 @@ class RowStream:
         lines = list(islice(self._log, self._line - first))
         if len(lines) == len(rows):  # nearly always: no cell has a line break
             return Rows(rows, range(first, self._line), self._bytes.tell())
-        numbers = list(accumulate(map(_count_lines, rows), initial=first))
+        numbers = list(accumulate((1 + len(_LINE_BREAK.findall(",".join(row))) for row in rows), initial=first))
         if not error:
             return Rows(rows, numbers[:-1], self._bytes.tell())
         if (row := self._read_spaced(lines[numbers[-1] - first :])) is not None:
@@ -144,10 +144,6 @@ class RowStream:
         if error == _UNCLOSED:
             self.unclosed = line
         return f"the record that begins here is not valid CSV: {error}; {_IF_ORDINARY}"
-
-
-def _count_lines(row: Sequence[str]) -> int:
-    return 1 + len(_LINE_BREAK.findall(",".join(row)))
 
 
 def is_delimiter(text: str) -> bool:

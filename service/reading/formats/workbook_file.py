@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -9,15 +10,7 @@ import msgspec
 from service.reading.batch import BATCH_SIZE, Batch
 from service.reading.columns.field_names import find_alike
 from service.reading.diagnostics import FileError, Issue, WarningCode
-from service.reading.formats.table_file import (
-    NO_OPTIONS,
-    Finds,
-    Row,
-    Rows,
-    TableFile,
-    TableOptions,
-    finds_nothing,
-)
+from service.reading.formats.table_file import NO_OPTIONS, Finds, Row, Rows, TableFile, TableOptions, finds_nothing
 from service.reading.isolation import FileReader
 from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
@@ -150,15 +143,11 @@ class WorkbookFile(TableFile):
         return 0
 
     def _rows(self, _: int) -> Iterator[Rows]:
-        for read in self._parts():
+        others = self._reader.parts(SheetRequest(self._sheet, BATCH_SIZE, above=self._above))
+        for read in chain(self._first, others if self.total > BATCH_SIZE else ()):
             stop = read.first + len(read.rows)
             first = min(max(read.first, self._skipped + 1), stop)
             yield Rows(read.rows[first - read.first :], range(first, stop), stop - 1)
-
-    def _parts(self) -> Iterator[SheetRows]:
-        yield from self._first
-        if self.total > BATCH_SIZE:
-            yield from self._reader.parts(SheetRequest(self._sheet, BATCH_SIZE, above=self._above))
 
 
 def _find_sheet(names: Sequence[str], declared: Sequence[str]) -> str:

@@ -74,7 +74,8 @@ def join_keys(*keys: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a text as a basic string; what is not printable is escaped."""
-    return f'"{"".join(map(_escape, text))}"'
+    escaped = (f"\\{each}" if each in '"\\' else each if each.isprintable() else f"\\U{ord(each):08X}" for each in text)
+    return f'"{"".join(escaped)}"'
 
 
 def toml(value: object) -> str:
@@ -89,9 +90,3 @@ def toml(value: object) -> str:
 def one_or_several(texts: Sequence[str]) -> str | Sequence[str]:
     """Return a single text, or the array of several."""
     return texts[0] if len(texts) == 1 else texts
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else f"\\U{ord(character):08X}"
