@@ -70,9 +70,7 @@ def test_bake_is_deterministic_and_replaces_a_file_atomically(baked: Path, folde
     assert baked.read_bytes() == stored
 
 
-def test_too_few_stores_or_too_many_skipped_records_are_rejected_unless_an_option_allows_it(
-    invalid: Path, tmp_path: Path
-) -> None:
+def test_too_few_stores_or_too_many_skipped_records_are_rejected_unless_allowed(invalid: Path, tmp_path: Path) -> None:
     empty, file, skip = write_directory(tmp_path / "empty", []), tmp_path / "set.baked", ("--invalid", "skip")
     for data, options, why in (
         (empty, (), "0 stores, at least 1 needed; --min-stores 0 allows that"),
@@ -128,9 +126,7 @@ def test_the_command_that_reports_every_error_has_the_options_that_read_the_file
 LONG = "x" * 300
 
 
-def test_the_error_names_a_folder_without_a_dataset_and_a_file_that_cannot_be_written_or_read(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_the_error_names_a_folder_without_data_and_a_file_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for source in (tmp_path / name for name in ("nowhere", "empty", LONG)):
         message = failed(run_here("bake", source, tmp_path / "set.baked"))
@@ -173,9 +169,7 @@ def test_verify_rejects_a_damaged_file(baked: Path) -> None:
 
 
 @pytest.mark.process
-def test_verify_and_serve_reject_a_file_that_is_not_a_baked_dataset_or_of_another_format(
-    baked: Path, tmp_path: Path
-) -> None:
+def test_verify_and_serve_reject_a_file_that_is_not_baked_or_of_another_format(baked: Path, tmp_path: Path) -> None:
     other, file = map_file(baked), tmp_path / "stores"
     write_file(baked, other.arrays, {**other.metadata, "format": "store-directory 99"})
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
@@ -190,9 +184,8 @@ def test_verify_rejects_records_that_do_not_match_the_version(baked: Path) -> No
     rows[np.flatnonzero(rows == ord("T"))[0]] = ord("t")
     write_file(baked, {**content.arrays, "stores/rows/data": rows}, content.metadata)
     version = content.metadata["version"]
-    assert failed(run_here("verify", baked)) == (
-        f"Error: {baked}: the records do not match version {version}; bake it again"
-    )
+    error = f"Error: {baked}: the records do not match version {version}; bake it again"
+    assert failed(run_here("verify", baked)) == error
 
 
 def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path) -> None:
@@ -203,9 +196,8 @@ def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path)
     latitudes: Array = content.arrays["stores/z_order/latitudes"][::-1].copy()
     write_file(file, {**content.arrays, "stores/z_order/latitudes": latitudes}, content.metadata)
     load_baked(file)
-    assert failed(run_here("verify", file)) == (
-        f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
-    )
+    error = f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
+    assert failed(run_here("verify", file)) == error
 
 
 @pytest.fixture(scope="module")
@@ -245,9 +237,7 @@ def test_verify_rejects_opening_hours_that_are_not_those_of_the_records(
 def test_a_baked_file_whose_hours_are_no_object_is_refused(described: Path, tmp_path: Path) -> None:
     content, file = map_file(described), tmp_path / "set.baked"
     rows = content.arrays["stores/rows/data"].tobytes()
-    other = re.sub(
-        rb'"opening":\{.*?\]\}', lambda match: b'"opening":' + b"[]".ljust(len(match[0]) - 10), rows, count=1
-    )
+    other = re.sub(rb'"opening":\{.*?\]\}', lambda old: b'"opening":' + b"[]".ljust(len(old[0]) - 10), rows, count=1)
     assert len(other) == len(rows) != sum(map(int.__eq__, rows, other))
     write_file(file, {**content.arrays, "stores/rows/data": np.frombuffer(other, np.uint8)}, content.metadata)
     assert "is not a record: Expected `object | null`" in failed(run_here("verify", file))
@@ -263,9 +253,7 @@ def test_the_memory_is_a_size_with_a_unit(folder: Path, tmp_path: Path) -> None:
         assert f"'{size}' is not a size of at least 64MiB, such as 512MiB or 2GiB" in " ".join(ended.stderr.split())
 
 
-def test_too_little_disk_for_temporary_files_is_an_error_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_disk_for_temporary_files_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take several times the size of a CSV file; what they need is estimated from the first records."""
     data, row = tmp_path / "stores.csv", "{0},c,{0} Main St,Ulm,DE\n"
     data.write_text("store_id,company_id,address_1,city,country\n" + "".join(map(row.format, range(40_000))))

@@ -157,7 +157,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path, **setti
 STYLE = re.compile("\x1b\\[([0-9;]*)m")
 
 
-def test_errors_and_warnings_have_colours_on_a_terminal_unless_turned_off(
+def test_errors_and_warnings_are_coloured_on_a_terminal_or_plain(
     invalid: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = on_terminal(monkeypatch, invalid)

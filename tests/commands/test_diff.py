@@ -105,15 +105,11 @@ def edition(old: RandomDataset, other: RandomDataset, seed: int) -> RandomDatase
 
     firms = list(chosen("companies", "company_id"))
     owners: Sequence[str] = [each["company_id"] for each in firms]
-    stores = (
-        [
-            each if each["company_id"] in owners else {**each, "company_id": owners[0]}
-            for each in chosen("stores", "store_id")
-        ]
-        if owners
-        else []
-    )
-    return RandomDataset({"stores": stores, "companies": firms}, None, old.attributes)
+    owned = [
+        each if each["company_id"] in owners else {**each, "company_id": owners[0]}
+        for each in (chosen("stores", "store_id") if owners else ())
+    ]
+    return RandomDataset({"stores": owned, "companies": firms}, None, old.attributes)
 
 
 SIZES: Final = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
@@ -171,9 +167,7 @@ def baked(folder: Path) -> Path:
     return file
 
 
-def test_a_line_is_compact_json_with_the_old_values_of_the_members_that_differ_in_record_order(
-    old: Path, new: Path
-) -> None:
+def test_a_line_is_compact_json_with_the_old_values_of_what_differs_in_record_order(old: Path, new: Path) -> None:
     edit(new, "stores", b={"updated_at": None, "name": "Two", "city": "Ulm"}, c={"store_id": "d"})
     edit(new, "companies", b={"domain": "b.example"})
     ended = run_here("diff", old, new)

@@ -89,9 +89,7 @@ def typed(record: dict[str, Any]) -> dict[str, Any]:
     return record | {name: in_utc(record[name]) for name in INSTANTS if name in record} | dates | hours
 
 
-def test_parquet_has_the_records_of_the_lines_with_dates_and_times_in_utc_and_numbers(
-    described: Path, tmp_path: Path
-) -> None:
+def test_parquet_has_the_records_of_the_lines_with_typed_values_in_utc(described: Path, tmp_path: Path) -> None:
     for resource in ("stores", "companies"):
         table = pq.read_table(exported(described, tmp_path / "x.parquet", resource))
         records = [typed(each) for each in records_of(exported(described, tmp_path / "x.ndjson", resource))]
@@ -107,17 +105,14 @@ def test_the_latest_update_in_parquet_is_the_latest_instant_whatever_its_offset(
 
 
 @pytest.mark.process
-def test_an_export_to_parquet_is_read_back_as_the_same_records_with_times_in_utc(
-    described: Path, tmp_path: Path
-) -> None:
+def test_an_export_to_parquet_is_read_back_as_the_same_with_times_in_utc(described: Path, tmp_path: Path) -> None:
     back = tmp_path / "back"
     for resource in ("stores", "companies"):
         exported(described, back / f"{resource}.parquet", resource)
     (back / "mapping.toml").write_text(mapping(DECLARED))
     for resource, key in (("stores", "store_id"), ("companies", "company_id")):
-        before, after = (
-            records_of(exported(data, tmp_path / "x.ndjson", resource, f"sort_by={key}")) for data in (described, back)
-        )
+        lines, query = tmp_path / "x.ndjson", f"sort_by={key}"
+        before, after = (records_of(exported(data, lines, resource, query)) for data in (described, back))
         assert [typed(each) for each in after] == [typed(each) for each in before]
         assert {each[name][-1] for each in after for name in INSTANTS if name in each} <= {"Z"}
 
@@ -187,9 +182,7 @@ def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
         ("s.csv", ("--resource", "shops"), "'shops' is not one of"),
     ],
 )
-def test_a_name_or_option_that_cannot_be(
-    folder: Path, tmp_path: Path, name: str, options: tuple[str, ...], why: str
-) -> None:
+def test_a_wrong_name_or_option(folder: Path, tmp_path: Path, name: str, options: tuple[str, ...], why: str) -> None:
     ended = run_here("export", folder, tmp_path / name, *options)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert why in " ".join(ended.stderr.split())

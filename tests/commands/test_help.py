@@ -52,9 +52,8 @@ def test_an_unknown_page_is_a_usage_error_that_names_the_nearest(page: str, what
 def test_a_page_is_shown_by_the_pager_on_a_terminal() -> None:
     leader, follower = os.openpty()
     command = [*PROGRAM, "help", "glossary"]
-    with Warm(
-        command, stdin=follower, stdout=follower, stderr=follower, env=environment({"PAGER": "sed s/^/paged:/"})
-    ) as process:
+    settings = environment({"PAGER": "sed s/^/paged:/"})
+    with Warm(command, stdin=follower, stdout=follower, stderr=follower, env=settings) as process:
         os.close(follower)
         shown = b""
         with suppress(OSError):  # the end of a terminal whose other side is closed

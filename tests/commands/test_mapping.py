@@ -59,9 +59,7 @@ def test_the_encoding_is_declared_in_the_mapping(file: Path, tmp_path: Path) -> 
     assert run_here("check", file, "--mapping", tmp_path / "mapping.toml").returncode == 0
 
 
-def test_utf_16_is_assumed_geojson_known_by_its_content_and_no_encoding_declared_for_what_has_none(
-    file: Path, tmp_path: Path
-) -> None:
+def test_utf_16_and_geojson_are_known_by_content_and_json_has_no_encoding(file: Path, tmp_path: Path) -> None:
     file.write_bytes((HEADER + ROWS).encode("utf-16"))
     text = proposal(file)
     assert "\n# Assumed about the file: UTF-16; semicolons.\n" in text
@@ -75,9 +73,7 @@ def test_utf_16_is_assumed_geojson_known_by_its_content_and_no_encoding_declared
     assert "encoding" not in text
 
 
-def test_a_folder_with_the_empty_mapping_that_a_shell_creates_and_an_archive_are_read_for_their_stores(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_with_the_empty_mapping_of_a_shell_and_an_archive_are_read_for_stores(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [store("s1")], [company()])
     (folder / "mapping.toml").write_bytes(b"")
     assert proposal(folder).startswith('# Proposed for "stores.json" from ')
@@ -98,11 +94,7 @@ def test_a_folder_with_the_empty_mapping_that_a_shell_creates_and_an_archive_are
         ("a.xlsx", b"PK\x03\x04", "a.xlsx: not a workbook that can be read: "),
         ("a.pdf", b"%PDF", "the file name has no known extension: a data set is a folder with "),
         ("a.csv", b"", "a.csv: the file is empty: a header line is required"),
-        (
-            "a.csv",
-            b"a;b,c\n",
-            "a.csv:1: the header has commas and semicolons, and which of them delimit columns is unclear",
-        ),
+        ("a.csv", b"a;b,c\n", "a.csv:1: the header has commas and semicolons, and which of them delimit"),
         ("a.json", b'{"a": 1}', "a.json: expected an array of records, or an object with one array"),
     ],
 )
@@ -121,6 +113,5 @@ def test_a_missing_file_and_a_folder_without_stores_are_errors(tmp_path: Path) -
 def test_a_wrong_option_or_no_file_exits_with_2(file: Path) -> None:
     assert usage("mapping").exit_code == 2
     assert usage("mapping", "https://x.example/a.csv").exit_code == 2
-    assert (
-        "--encoding: 'klingon' is not the name of an encoding" in usage("mapping", file, "--encoding", "klingon").stderr
-    )
+    ended = usage("mapping", file, "--encoding", "klingon")
+    assert "--encoding: 'klingon' is not the name of an encoding" in ended.stderr

@@ -23,9 +23,7 @@ def test_without_the_redis_package_the_error_says_how_to_install_it(tmp_path: Pa
 
 
 @pytest.mark.process
-def test_an_unreachable_store_is_logged_at_the_start_and_does_not_prevent_it(
-    unused_tcp_port: int, tmp_path: Path
-) -> None:
+def test_an_unreachable_store_is_logged_and_does_not_prevent_the_start(unused_tcp_port: int, tmp_path: Path) -> None:
     log = tmp_path / "log"
     url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
     with serving("--data", Generation(1).bake(tmp_path), "--rate-store", url, "--workers", "2", log=log) as service:

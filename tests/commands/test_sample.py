@@ -14,11 +14,8 @@ def test_a_sample_is_valid(tmp_path: Path, form: str) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"companies.{form}", f"stores.{form}"]
     checked = run_here("check", tmp_path)
     shown, *stores, unlocated, totals = checked.stdout.splitlines()
-    assert (checked.returncode, shown, stores.count("")) == (
-        0,
-        "the first stores in the default order, by created_at, as they are served:",
-        2,
-    )
+    heading = "the first stores in the default order, by created_at, as they are served:"
+    assert (checked.returncode, shown, stores.count("")) == (0, heading, 2)
     assert unlocated.endswith(" of 300 stores without a location")
     assert totals == "300 stores and 20 companies can be served; 0 invalid records, 0 repeated"
 

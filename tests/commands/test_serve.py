@@ -5,7 +5,9 @@ import shlex
 import signal
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -52,9 +54,7 @@ def test_no_auth_needs_no_key_and_the_log_has_the_counts_and_version_of_the_data
 
 
 @pytest.mark.process
-def test_a_run_has_a_key_of_its_own_that_is_not_logged_begins_its_log_with_version_and_format_and_ends_with_0(
-    data: Path,
-) -> None:
+def test_a_run_has_its_own_key_which_is_not_logged_logs_version_and_format_first_and_ends_with_0(data: Path) -> None:
     keys = set()
     for number in (signal.SIGTERM, signal.SIGINT):
         with serving("--data", data) as service:
@@ -200,9 +200,7 @@ def test_a_package_named_service_in_the_working_directory_is_not_imported(data: 
     (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another service')")
     program = Path(sys.executable).with_name("store-directory")
     command = [str(program), "serve", "--port", "0", "--data", str(data)]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment({})
-    ) as process:
+    with subprocess.Popen(command, cwd=tmp_path, stdout=PIPE, stderr=STDOUT, text=True, env=environment({})) as process:
         assert process.stdout is not None
         try:
             assert any(line.startswith("Ready: ") for line in process.stdout)
@@ -222,9 +220,7 @@ def test_version_and_help_list_each_setting_once_under_its_group() -> None:
     assert {options[0]: group for group, options in listed.items()} == {
         f"--{SETTINGS[first].key}": section for first, section in SECTIONS.items()
     }
-    assert [option for options in listed.values() for option in options] == [
-        f"--{setting.key}" for setting in SETTINGS.values()
-    ]
+    assert list(chain(*listed.values())) == [f"--{setting.key}" for setting in SETTINGS.values()]
 
 
 @pytest.mark.process
@@ -245,9 +241,7 @@ def test_with_a_log_of_json_every_line_is_json(data: Path, tmp_path: Path) -> No
         (("--key-file", "nowhere.json"), 1, "nowhere.json"),
     ],
 )
-def test_the_error_that_ends_a_start_is_a_line_of_the_log_of_json(
-    options: tuple[str, ...], code: int, why: str
-) -> None:
+def test_the_error_that_ends_a_start_is_a_line_of_a_log_of_json(options: tuple[str, ...], code: int, why: str) -> None:
     ended = run("serve", "--port", "0", "--log-format", "json", *options)
     last = orjson.loads(ended.stderr.splitlines()[-1])
     assert (ended.returncode, last["level"], why in last["message"]) == (code, "critical", True)
@@ -264,9 +258,7 @@ def test_the_error_that_ends_a_start_is_a_line_of_the_log_of_json(
         (("--data", "http://127.0.0.1:1/stores.baked"), "cannot connect"),
     ],
 )
-def test_a_check_of_the_start_ends_without_serving_and_fails_as_the_start_would(
-    data: Path, options: tuple[str, ...], why: str
-) -> None:
+def test_a_check_of_the_start_serves_nothing_and_fails_like_one(data: Path, options: tuple[str, ...], why: str) -> None:
     ended = run("serve", "--check", "--port", "0", "--data", data, *options)
     valid = "" if why else "Settings and data are valid: 2 stores, 1 companies\n"
     assert (ended.returncode, ended.stdout, why in ended.stderr) == (bool(why), valid, True), ended.stderr

@@ -55,18 +55,13 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
             "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
         ("data = 'ftp://bucket/x'", "data (--data): ftp:// is not supported"),
-        (
-            "encoding = 'klingon'",
-            "encoding (--encoding): 'klingon' is not the name of an encoding, such as windows-1252",
-        ),
+        ("encoding = 'klingon'", "encoding (--encoding): 'klingon' is not the name of an encoding, such as"),
         ("mapping = ''", "mapping (--mapping): must be a non-empty text, not ''"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
         ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
     ],
 )
-def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
-    tmp_path: Path, content: str, message: str
-) -> None:
+def test_an_error_in_a_settings_file_names_key_option_and_values(tmp_path: Path, content: str, message: str) -> None:
     error = error_of(tmp_path, content)
     assert error.startswith(message)
     assert "secret" not in error

@@ -81,41 +81,22 @@ def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int
 
 NO_STORES = "0 stores, at least 1 needed"
 FEWER = "fewer than served now"
-SERVED = totals(5_000)
+LEFT, EMPTY = f"2,000 of 5,000 stores left, 60 % {FEWER}", "--min-stores 0"
+SERVED, USUAL, NONE_SKIPPED = totals(5_000), Safeguards(), Safeguards(max_skipped=0)
 
 
 @pytest.mark.parametrize(
     ("safeguards", "found", "served", "reported"),
     [
-        (Safeguards(), totals(0), None, f"{NO_STORES}; --min-stores 0"),
+        (USUAL, totals(0), None, f"{NO_STORES}; --min-stores 0"),
         (Safeguards(min_stores=2_000), totals(1_999), None, "1,999 stores, at least 2,000 needed; --min-stores 1999"),
-        (Safeguards(), totals(30, 10, skipped=41), None, "41 of 81 records skipped, 50.6 %; --max-skipped 0.51"),
-        (
-            Safeguards(max_skipped=0),
-            totals(3, 4, skipped=1, repeated=2),
-            None,
-            "1 of 10 records skipped, 10 %; --max-skipped 0.1",
-        ),
-        (
-            Safeguards(),
-            totals(0, 0, skipped=7),
-            None,
-            f"{NO_STORES}; 7 of 7 records skipped, 100 %; --min-stores 0 --max-skipped 1",
-        ),
-        (Safeguards(), totals(312), SERVED, f"312 of 5,000 stores left, 93.8 % {FEWER}; --max-shrink 0.94"),
-        (Safeguards(), totals(5_000, 3), SERVED, f"3 of 120 companies left, 97.5 % {FEWER}; --max-shrink 0.98"),
-        (
-            Safeguards(),
-            totals(2_000, 1),
-            SERVED,
-            f"2,000 of 5,000 stores left, 60 % {FEWER}; 1 of 120 companies left, 99.2 % {FEWER}; --max-shrink 1",
-        ),
-        (
-            Safeguards(),
-            totals(0),
-            SERVED,
-            f"{NO_STORES}; 0 of 5,000 stores left, 100 % {FEWER}; --min-stores 0 --max-shrink 1",
-        ),
+        (USUAL, totals(30, 10, skipped=41), None, "41 of 81 records skipped, 50.6 %; --max-skipped 0.51"),
+        (NONE_SKIPPED, totals(3, 4, skipped=1, repeated=2), None, "1 of 10 records skipped, 10 %; --max-skipped 0.1"),
+        (USUAL, totals(0, 0, skipped=7), None, f"{NO_STORES}; 7 of 7 records skipped, 100 %; {EMPTY} --max-skipped 1"),
+        (USUAL, totals(312), SERVED, f"312 of 5,000 stores left, 93.8 % {FEWER}; --max-shrink 0.94"),
+        (USUAL, totals(5_000, 3), SERVED, f"3 of 120 companies left, 97.5 % {FEWER}; --max-shrink 0.98"),
+        (USUAL, totals(2_000, 1), SERVED, f"{LEFT}; 1 of 120 companies left, 99.2 % {FEWER}; --max-shrink 1"),
+        (USUAL, totals(0), SERVED, f"{NO_STORES}; 0 of 5,000 stores left, 100 % {FEWER}; {EMPTY} --max-shrink 1"),
     ],
 )
 def test_a_dataset_beyond_a_limit_is_refused_with_counts_and_the_option_that_allows_it(
@@ -130,10 +111,10 @@ def test_a_dataset_beyond_a_limit_is_refused_with_counts_and_the_option_that_all
 @pytest.mark.parametrize(
     ("safeguards", "found", "served"),
     [
-        (Safeguards(), totals(1, 0), None),
+        (USUAL, totals(1, 0), None),
         (Safeguards(min_stores=0), totals(0, 0), None),
-        (Safeguards(), totals(30, 10, skipped=40), None),
-        (Safeguards(), totals(2_500, 60), totals(5_000)),
+        (USUAL, totals(30, 10, skipped=40), None),
+        (USUAL, totals(2_500, 60), totals(5_000)),
         (Safeguards(max_shrink=0), totals(5_000), totals(5_000)),
         (Safeguards(max_shrink=0), totals(9_000, 200), totals(5_000)),
         (Safeguards(max_shrink=0), totals(1, 1), totals(0, 0)),

@@ -48,17 +48,13 @@ def test_every_step_reports_progress(tmp_path: Path) -> None:
     load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(6 * BATCH_SIZE)), "stores.jsonl")
     reported: list[tuple[str, int, int]] = []
     load(tmp_path, progress=lambda step, done, total: reported.append((step, done, total)))
-    assert {step for step, *_ in reported} == {
-        "Reading companies.csv",
-        "Reading stores.jsonl",
-        "Indexing companies",
-        "Indexing stores",
-    }
+    steps = {"Reading companies.csv", "Reading stores.jsonl", "Indexing companies", "Indexing stores"}
+    assert {step for step, *_ in reported} == steps
     for step in ("Reading stores.jsonl", "Indexing stores"):
-        steps = [(done, total) for name, done, total in reported if name == step]
-        assert len(steps) > 5
-        assert steps == sorted(steps, key=lambda pair: pair[0] / pair[1])
-        assert steps[-1][0] == steps[-1][1]
+        shown = [(done, total) for name, done, total in reported if name == step]
+        assert len(shown) > 5
+        assert shown == sorted(shown, key=lambda pair: pair[0] / pair[1])
+        assert shown[-1][0] == shown[-1][1]
 
 
 class StoppedError(Exception):

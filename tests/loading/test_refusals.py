@@ -54,9 +54,7 @@ REFUSED: list[tuple[str, bytes, int | None, str]] = [
 
 
 @pytest.mark.parametrize(("name", "text", "line", "why"), REFUSED, ids=range(len(REFUSED)))
-def test_an_invalid_file_is_refused_with_its_line(
-    tmp_path: Path, name: str, text: bytes, line: int | None, why: str
-) -> None:
+def test_a_file_is_refused_with_its_line(tmp_path: Path, name: str, text: bytes, line: int | None, why: str) -> None:
     error = refusal(load_stores(tmp_path, text, name))
     assert (error.file, error.line, why in error.why) == (name, line, True)
 
@@ -95,12 +93,6 @@ def test_two_refused_files_are_two_errors(tmp_path: Path) -> None:
 def test_a_cell_may_have_any_length(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)]))
     assert loaded.report.errors == []
-
-
-def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:
-    deep = RECORD[:-1] + b', "unknown": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n"
-    assert "deep" in refusal(load_stores(tmp_path, b"[" + deep + b"]", "stores.json")).why
-    assert "deep" in refusal(load_stores(tmp_path, deep, "stores.jsonl")).why
 
 
 # The name of a file, its text with a value DEEP, and how deep in it that is.

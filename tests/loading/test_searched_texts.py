@@ -48,20 +48,16 @@ def test_stores_are_found_by_their_raw_texts_and_those_of_their_companies(
     texts = {}
     for each in stores:
         firm = companies[int(each["company_id"][1:])]
-        texts[each["store_id"]] = [each[name] for name in ("store_id", *SEARCHED)] + [
-            firm["name"],
-            firm.get("domain", ""),
-        ]
-        texts[each["store_id"]].append("".join(each["postal_code"].split()))
+        own = [each[name] for name in ("store_id", *SEARCHED)]
+        texts[each["store_id"]] = [*own, firm["name"], firm.get("domain", ""), "".join(each["postal_code"].split())]
     for search in (*(name for name in NAMES if parse_terms(name)), "lowe", "lion.ex", "京屋", "s-1", "c1"):
         expected = {identifier for identifier, searched in texts.items() if matches(searched, search)}
         assert found(table, search, "store_id") == expected, search
 
 
 def test_companies_are_found_by_name_domain_and_identifier(tmp_path: Path) -> None:
-    table = loaded(
-        tmp_path, [], [company("cafe-1", name="L ´Été", domain="summer.example"), company("x", name="b")]
-    ).companies
+    companies = [company("cafe-1", name="L ´Été", domain="summer.example"), company("x", name="b")]
+    table = loaded(tmp_path, [], companies).companies
     for search in ("cafe", "1", "ete", "summer", "example l"):
         assert found(table, search, "company_id") == {"cafe-1"}, search
     assert found(table, "lete", "company_id") == set()
@@ -75,12 +71,8 @@ def test_other_fields_are_not_searched(tmp_path: Path) -> None:
 
 
 def test_only_kept_records_are_indexed(tmp_path: Path) -> None:
-    stores = [
-        store("s1", name="one", postal_code="A 1"),
-        store("s2", name="two", city=None),
-        store("s3", name="´three´"),
-    ]
-    table = load(write_directory(tmp_path, [*stores, stores[0]])).dataset
+    one, two = store("s1", name="one", postal_code="A 1"), store("s2", name="two", city=None)
+    table = load(write_directory(tmp_path, [one, two, store("s3", name="´three´"), one])).dataset
     assert table is not None
     assert found(table.stores, "one", "store_id") == {"s1"}
     assert found(table.stores, "a1", "store_id") == {"s1"}

@@ -52,14 +52,6 @@ def test_the_error_for_another_file_says_what_to_do(tmp_path: Path, name: str, w
     assert (error.file, error.why) == (str(tmp_path / name), why)
 
 
-@pytest.mark.parametrize("kind", ["stores", "companies"])
-def test_the_error_for_a_missing_file_lists_its_possible_names(tmp_path: Path, kind: str) -> None:
-    others = {name: content for name, content in BOTH.items() if not name.startswith(kind)}
-    error = refusal(load_files(tmp_path, others | {"readme.txt": b""}))
-    assert error.file == kind
-    assert f"{kind}.csv" in error.why
-
-
 def test_an_empty_folder_has_one_error_for_each_file(tmp_path: Path) -> None:
     assert [error.file for error in load(tmp_path).report.errors] == ["companies", "stores"]
 
@@ -130,9 +122,7 @@ def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -
     assert data_signature(folder).fingerprint == before.fingerprint
 
 
-def test_a_manifest_or_checksums_verify_files_which_are_waited_for_less_long_but_nothing_a_mapping(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_manifest_or_checksums_verify_files_which_settle_sooner_but_no_mapping(folder: Path, tmp_path: Path) -> None:
     unverifiable = data_signature(folder)
     assert not unverifiable.verifiable
     assert not data_signature(folder / "companies.csv").verifiable

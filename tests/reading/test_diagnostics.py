@@ -12,14 +12,12 @@ from service.reading.diagnostics import Diagnostic
 from service.reading.formats.file_format import FORMATS, WORKBOOK
 from tests.loading.data_files import (
     COMPANY_FIELDS,
-    STORE_FIELDS,
     Record,
     as_csv,
     as_json,
     as_lines,
     company,
     load_companies,
-    load_files,
     load_stores,
     rows,
     served,
@@ -37,10 +35,8 @@ def reported(found: list[Diagnostic], file: str) -> list[Reported]:
 
 def flaws(found: Sequence[Diagnostic], count: int) -> list[list[Flaw]]:
     """Return what is reported of each of some records."""
-    return [
-        [(each.code, each.field or "", each.value) for each in found if each.record == number]
-        for number in range(1, count + 1)
-    ]
+    located = [(each.record, (each.code, each.field or "", each.value)) for each in found]
+    return [[flaw for record, flaw in located if record == number] for number in range(1, count + 1)]
 
 
 def totals(loaded: Loaded) -> tuple[int, int, int, int]:
@@ -115,9 +111,7 @@ WARNINGS: list[tuple[Record, list[Flaw]]] = [
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_every_warning_of_a_cell_is_reported_in_every_format_and_the_record_is_served(
-    tmp_path: Path, name: str
-) -> None:
+def test_every_warning_of_a_cell_is_reported_in_every_format_and_its_record_served(tmp_path: Path, name: str) -> None:
     records = [store(f"{number:03}") | fields for number, (fields, _) in enumerate(WARNINGS)]
     loaded = load_stores(tmp_path, WRITTEN[name]([*records, store("zz", latitude="95", city="")]), name)
     warnings = loaded.report.warnings
@@ -167,69 +161,6 @@ def test_a_record_that_is_not_an_object_is_reported_without_a_field(tmp_path: Pa
         where = "stores.json:2: record 2" if name == "stores.json" else "stores.jsonl:2"
         assert str(loaded.report.errors[0]) == f"{where}: expected an object: 5"
         assert len(rows(loaded)) == 2
-
-
-def test_a_row_with_a_wrong_number_of_cells_has_only_that_error(tmp_path: Path) -> None:
-    text = b"store_id,company_id,address_1,city,country\n\ns1,c1\ns2,c9,a,b,c,d\n\ns3,c1,a,b,c\nx\n"
-    loaded = load_stores(tmp_path, text)
-    assert reported(loaded.report.errors, "stores.csv") == [
-        ("cells", line, record, None, None) for line, record in ((3, 1), (4, 2), (7, 4))
-    ]
-    assert totals(loaded) == (1, 1, 3, 0)
-
-
-def test_the_identifier_of_an_earlier_valid_record_is_a_duplicate(tmp_path: Path) -> None:
-    records = [
-        store("s1", city=""),  # invalid: reserves no identifier
-        store("s1"),
-        store("s1", city="Bo"),
-        store("s1", city="", name="x"),
-        store("s1", company_id="c2"),
-    ]
-    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
-    assert reported(loaded.report.errors, "stores.jsonl") == [
-        ("missing", 1, 1, "city", None),
-        ("duplicate", 3, 3, "store_id", "s1"),
-        ("duplicate", 4, 4, "store_id", "s1"),
-        ("missing", 4, 4, "city", None),
-        ("duplicate", 5, 5, "store_id", "s1"),
-        ("company", 5, 5, "company_id", "c2"),
-    ]
-    assert totals(loaded) == (1, 1, 4, 0)
-    assert served(loaded)[0]["city"] == "Ada"
-
-
-def test_a_record_equal_in_all_served_fields_is_served_once(tmp_path: Path) -> None:
-    records = [
-        store("s1", created_at="2024-01-01", latitude="1.5", longitude="2"),
-        store("s2"),
-        store("s1", created_at="2024-01-01 00:00+00:00", latitude="1.5", longitude="2", is_open="yes", unknown="x"),
-        store("s1", created_at="2024-01-01", latitude="1.50", longitude="2"),
-    ]
-    loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "unknown"]))
-    assert reported(loaded.report.warnings, "stores.csv") == [
-        ("unused", 1, None, "unknown", None),
-        ("repeated", 4, 3, "store_id", "s1"),
-    ]
-    assert reported(loaded.report.errors, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
-    assert totals(loaded) == (2, 1, 1, 1)
-
-
-def test_created_at_of_companies_is_not_compared_and_an_invalid_company_excludes_its_stores(tmp_path: Path) -> None:
-    records = [company(created_at="2024-01-01"), company(created_at="2025-01-01"), company(name="Bolt")]
-    companies = as_csv([*records, company("c2", name="")], COMPANY_FIELDS)
-    stores = as_lines([store("s1", company_id="c2"), store("s2", parent_company_id="c2")])
-    loaded = load_files(tmp_path, {"companies.csv": companies, "stores.jsonl": stores})
-    assert [(each.code, each.file, each.line) for each in loaded.report.errors] == [
-        ("duplicate", "companies.csv", 4),
-        ("missing", "companies.csv", 5),
-        ("company", "stores.jsonl", 1),
-    ]
-    assert [(each.code, each.file, each.line) for each in loaded.report.warnings] == [
-        ("repeated", "companies.csv", 3),
-        ("parent", "stores.jsonl", 2),
-    ]
-    assert totals(loaded) == (1, 1, 3, 1)
 
 
 def test_an_unknown_parent_and_every_company_in_a_cycle_have_one_warning(tmp_path: Path) -> None:

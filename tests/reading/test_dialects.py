@@ -121,9 +121,7 @@ def test_a_delimiter_is_found_outside_quotes(header: str, delimiter: str) -> Non
         (f'x;"a,{HEADER},b', ['x;"a', *NAMES, "b"]),  # a strict file with semicolons and quotes within its cells
     ],
 )
-def test_of_several_delimiters_that_is_taken_with_which_the_columns_are_found(
-    header: str, names: list[str] | None
-) -> None:
+def test_the_delimiter_with_which_the_columns_are_found_is_taken(header: str, names: list[str] | None) -> None:
     assert open_csv(header.encode(), finds=finds_stores).names == (names or header.split("\t"))
 
 

@@ -292,9 +292,7 @@ def test_two_columns_alike_are_refused_and_both_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("others", [["Postal-Code"], ["CITY ", "Postal-Code", "POSTAL CODE"], ["geometry.latitude"]])
 @pytest.mark.parametrize("delimiter", [b",", b";"])
-def test_names_are_exact_in_csv_if_those_of_all_required_columns_are(
-    tmp_path: Path, others: list[str], delimiter: bytes
-) -> None:
+def test_names_are_exact_in_csv_if_all_required_ones_are(tmp_path: Path, others: list[str], delimiter: bytes) -> None:
     records = [store(**dict.fromkeys(others, "1"))]
     loaded = load_stores(tmp_path / "loaded", as_csv(records, [*REQUIRED, *others]).replace(b",", delimiter))
     strict = load_stores(tmp_path / "strict", as_csv([store()], REQUIRED))

@@ -141,9 +141,7 @@ def test_a_flag_without_a_value_is_true_and_the_last_of_repeated_members_wins(tm
 
 
 @pytest.mark.parametrize(("form", "packing"), PACKED)
-def test_a_file_truncated_anywhere_is_reported_or_has_the_complete_records_before(
-    tmp_path: Path, form: str, packing: str
-) -> None:
+def test_a_file_truncated_anywhere_is_reported_or_has_whole_records(tmp_path: Path, form: str, packing: str) -> None:
     records = [store("s1", name='a\r\n"b'), store("s2", city="東")]
     columns = ["store_id", "company_id", "address_1", "name", "city", "country"]
     content = packed(FORMATS[form](records, columns, "stores"), packing)

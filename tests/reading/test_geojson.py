@@ -113,9 +113,7 @@ def test_cells_are_as_they_are_written() -> None:
         ({"type": "GeometryCollection", "geometries": [POINTS, POINTS]}, "43.7", "-79.4"),
     ],
 )
-def test_a_geometry_is_at_its_point_or_at_the_centre_of_its_box(
-    geometry: object, latitude: str | None, longitude: str | None
-) -> None:
+def test_a_geometry_is_at_the_centre_of_its_box(geometry: object, latitude: str | None, longitude: str | None) -> None:
     assert cells(geometry) == (latitude, longitude)
 
 
@@ -276,9 +274,7 @@ def test_an_element_has_its_tags_identifier_and_time() -> None:
         ({}, None, None),
     ],
 )
-def test_an_element_is_at_its_point_its_centre_or_that_of_its_bounds(
-    members: dict[str, Any], latitude: Cell, longitude: Cell
-) -> None:
+def test_an_element_is_at_its_point_or_its_centre(members: dict[str, Any], latitude: Cell, longitude: Cell) -> None:
     found = element_cells({"type": "way", "id": 7, **members})
     assert (found["geometry.latitude"], found["geometry.longitude"]) == (latitude, longitude)
 

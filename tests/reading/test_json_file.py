@@ -163,9 +163,7 @@ def why(folder: Path, text: bytes, name: str = "stores.json") -> str:
     ],
 )
 @pytest.mark.parametrize("form", ["[%b, %b, {}]", '{"x": [{"y": [1, 2]}, 3], "stores": [%b, %b, {}]}'])
-def test_the_error_names_record_and_member_on_a_single_line(
-    tmp_path: Path, form: str, wrong: bytes, place: str
-) -> None:
+def test_the_error_names_record_and_member_on_a_line(tmp_path: Path, form: str, wrong: bytes, place: str) -> None:
     text = form.encode() % (as_json(store("s1", name='a ",[{}]: \\')), wrong)
     error = refusal(load_stores(tmp_path, text, "stores.json"))
     assert error.line == 1

@@ -81,9 +81,7 @@ def test_lines_within_a_quote_are_read_as_if_each_was_parsed_to_the_end(
         found += zip(read.lines, read.rows, (each.partition("CSV: ")[2].partition(";")[0] for each in why), strict=True)
     expected = list(parsed_again_from_each_line(list(io.StringIO(text, newline=""))))
     assert found == expected
-    assert stream.unclosed == max(
-        (line for line, _, error in expected if error.startswith("unexpected end")), default=0
-    )
+    assert stream.unclosed == max((at for at, _, error in expected if error.startswith("unexpected end")), default=0)
 
 
 def test_records_are_read_in_full_batches_however_many_are_malformed_and_an_open_quote_costs_one() -> None:

@@ -56,9 +56,7 @@ SOUTH: Final[list[list[Value]]] = [HEADER, [], store(3)]
 
 @pytest.mark.process
 @pytest.mark.parametrize("write", [xlsx, ods])
-def test_declared_sheets_are_one_table_and_errors_name_sheet_and_row(
-    tmp_path: Path, write: Callable[[Sheets], bytes]
-) -> None:
+def test_declared_sheets_are_one_table_with_errors_by_sheet(tmp_path: Path, write: Callable[[Sheets], bytes]) -> None:
     south: list[list[Value]] = [
         ["country", None, "City", *REQUIRED[:3]],
         [],
@@ -180,9 +178,7 @@ def read(content: bytes) -> tuple[list[str], Sequence[CellNote]]:
         ("#,##0", "1234", "1234"),
     ],
 )
-def test_a_number_is_the_text_that_is_shown_if_that_is_a_time_or_has_zeros_in_front(
-    code: str, value: str, text: str
-) -> None:
+def test_a_number_is_the_text_that_is_shown_if_it_is_a_time_or_begins_with_0(code: str, value: str, text: str) -> None:
     content = workbook(f' s="1"><v>{value}</v>', formats=[code])
     row, notes = read(content)
     assert row == [text]
@@ -233,9 +229,8 @@ XMLNS_R: Final = b' xmlns:r="http://schemas.openxmlformats.org/officeDocument/20
 
 
 def with_links(content: bytes, links: bytes) -> bytes:
-    content = changed(
-        content, "sheet1.xml", b"</sheetData>", b"</sheetData><hyperlinks" + XMLNS_R + b">" + links + b"</hyperlinks>"
-    )
+    listed = b"<hyperlinks" + XMLNS_R + b">" + links + b"</hyperlinks>"
+    content = changed(content, "sheet1.xml", b"</sheetData>", b"</sheetData>" + listed)
     return with_file(content, "xl/worksheets/_rels/sheet1.xml.rels", RELATED)
 
 
@@ -243,13 +238,8 @@ def with_links(content: bytes, links: bytes) -> bytes:
 def test_the_addresses_that_texts_link_to_are_a_column(tmp_path: Path) -> None:
     links = b'<hyperlink ref="F2:F3" r:id="r1" location="top"/><hyperlink ref="F4" r:id="r2"/>'
     links += b'<hyperlink ref="A1" location="B2"/>'
-    rows: list[list[Value]] = [
-        [*REQUIRED, "Web"],
-        store(1, "Visit"),
-        store(2, "https://y.org"),
-        store(3, "a@x.org"),
-        store(4, "Call"),
-    ]
+    texts = ("Visit", "https://y.org", "a@x.org", "Call")
+    rows: list[list[Value]] = [[*REQUIRED, "Web"], *(store(number, text) for number, text in enumerate(texts, 1))]
     content = with_links(xlsx({"S": rows}), links)
     loaded = load_mapped(tmp_path, '[stores.attributes]\nweb = "Web"', content, "stores.xlsx")
     why = "1 text has a link (S!F2): the addresses are in the column 'Web.link', which is not used"
@@ -310,11 +300,8 @@ CELL: Final = b'<table:table-cell office:value-type="string"><text:p>x</text:p><
 )
 def test_cells_of_ods_have_the_same_notes(cell: bytes, text: list[str], note: list[str]) -> None:
     row, notes = read(changed(ods({"S": [["a", "b"], ["x", "y"]]}), "content.xml", CELL, cell))
-    assert (row, sorted(each.code for each in notes), [each.cells for each in notes]) == (
-        text,
-        note,
-        [["A2"]] * len(note),
-    )
+    assert (row, sorted(each.code for each in notes)) == (text, note)
+    assert all(each.cells == ["A2"] for each in notes)
 
 
 @pytest.mark.process

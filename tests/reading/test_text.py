@@ -188,9 +188,7 @@ def test_a_single_byte_encoding_is_described_as_the_usual_ones(tmp_path: Path, p
         *((each, "UTF-32: declare it (--encoding utf-32)") for each in ("utf-32-le", "utf-32-be")),
     ],
 )
-def test_utf_16_without_a_byte_order_mark_and_utf_32_are_refused_by_name(
-    tmp_path: Path, encoding: str, looks: str
-) -> None:
+def test_utf_16_without_a_mark_and_utf_32_are_refused_by_name(tmp_path: Path, encoding: str, looks: str) -> None:
     for text in (STORES, HEADER):  # of ASCII alone, too
         error = refused(tmp_path, f"{'' if encoding in UTF_16 else chr(0xFEFF)}{text}".encode(encoding))
         assert error.line == 1

@@ -95,9 +95,7 @@ def test_cells_become_the_shortest_texts() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("write", WRITERS)
-def test_real_dates_are_read_whatever_format_is_declared_for_texts(
-    tmp_path: Path, write: Callable[[Written], bytes]
-) -> None:
+def test_real_dates_are_read_whatever_format_texts_have(tmp_path: Path, write: Callable[[Written], bytes]) -> None:
     dates: list[Value] = [date(2019, 2, 1), "01.02.2019", datetime(2019, 2, 1, 12, 30), "02/01/2019"]  # noqa: DTZ001
     records = [typed(f"s{at}", created_at=value, Seit=value, Bis=value) for at, value in enumerate(dates)]
     mapping = (
@@ -170,9 +168,8 @@ def test_the_first_visible_sheet_is_read_or_the_declared_one(tmp_path: Path, she
 
 @pytest.mark.process
 def test_an_unknown_sheet_is_an_error_that_lists_those_there_are() -> None:
-    assert why_refused(xlsx({"Eins": [], "Zwei": []}), "Drei") == (
-        "the workbook has no sheet 'Drei'; its sheets are 'Eins', 'Zwei'"
-    )
+    why = "the workbook has no sheet 'Drei'; its sheets are 'Eins', 'Zwei'"
+    assert why_refused(xlsx({"Eins": [], "Zwei": []}), "Drei") == why
     assert why_refused(xlsx({})) == "the workbook has no sheet with cells"
     assert why_refused(xlsx({"Eins": []})) == "the file is empty: a header line is required"
 

@@ -69,9 +69,8 @@ def test_the_companies_of_an_archive_are_not_its_only_data_file_in_any_format(tm
 
 def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
     listed = ", ".join(f'"{name}": {{"sha256": "00"}}' for name in (*BOTH, "gone.txt"))
-    errors = load_archive(
-        tmp_path, zipped(BOTH | {"manifest.json": b'{"files": {%b}}' % listed.encode()})
-    ).report.errors
+    manifest = {"manifest.json": b'{"files": {%b}}' % listed.encode()}
+    errors = load_archive(tmp_path, zipped(BOTH | manifest)).report.errors
     differs = "the SHA-256 of the file does not match manifest.json"
     whys = [differs, differs, "the archive does not have this file"]
     assert [(error.file, error.why) for error in errors] == list(zip((*BOTH, "gone.txt"), whys, strict=True))
@@ -101,9 +100,8 @@ def test_a_name_that_ends_at_a_nul_is_refused() -> None:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_repeated_name_is_refused() -> None:
-    assert why(zipped([("stores.csv", b"a"), ("stores.csv", b"b")])) == (
-        "the archive has several entries with the name 'stores.csv'"
-    )
+    found = why(zipped([("stores.csv", b"a"), ("stores.csv", b"b")]))
+    assert found == "the archive has several entries with the name 'stores.csv'"
 
 
 def test_a_file_that_is_encrypted_or_compressed_in_an_unusual_way_or_twice_is_refused(tmp_path: Path) -> None:

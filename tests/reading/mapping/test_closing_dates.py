@@ -75,9 +75,7 @@ FLAGS: list[tuple[str, Cell, Cell, Cell]] = [
 
 
 @pytest.mark.parametrize(("entry", "ends", "status", "expected"), FLAGS)
-def test_a_store_is_closed_after_the_day_of_its_closing_date(
-    entry: str, ends: Cell, status: Cell, expected: Cell
-) -> None:
+def test_a_store_is_closed_after_its_closing_date(entry: str, ends: Cell, status: Cell, expected: Cell) -> None:
     assert is_open(entry, ends, status) == expected
 
 
@@ -133,7 +131,7 @@ def loaded(folder: Path, *, generated_at: str | None = None, ends: str = "2024-0
         ("2024-05-31T23:00:00-05:00", "2024-06-01", False),  # its day in UTC
     ],
 )
-def test_the_day_is_that_of_the_data_or_else_of_loading(
+def test_the_day_is_that_of_data_or_loading(
     tmp_path: Path, generated_at: str | None, as_of: str, expected: Cell
 ) -> None:
     found = loaded(tmp_path, generated_at=generated_at)
@@ -152,10 +150,8 @@ def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
 def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:
     place = {"@spider": "a", "brand": "b", "addr:full": "x", "addr:city": "y", "addr:country": "DE"}
     days = (None, "yes", "2024-05-31", "2024-06-01", "2023", "2025", "2024-05", "unclear")
-    features = [
-        {"type": "Feature", "id": day or "open", "properties": {**place, "end_date": day}, "geometry": None}
-        for day in days
-    ]
+    feature = {"type": "Feature", "geometry": None}
+    features = [feature | {"id": day or "open", "properties": {**place, "end_date": day}} for day in days]
     (tmp_path / "a.geojson").write_bytes(as_json({"type": "FeatureCollection", "features": features}))
     found = load(tmp_path / "a.geojson", options=ReadOptions(mapping="all-the-places"), today=TODAY)
     assert found.report.errors == found.report.warnings == []

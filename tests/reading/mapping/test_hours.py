@@ -109,9 +109,8 @@ def test_rules_for_holidays_are_left_out_with_one_warning_or_are_exceptions(tmp_
     cells = ("Mo 9-18; PH off", "Tu 9-18; PH off")
     found = loaded(tmp_path, '{ from = "H", kind = "hours" }', "H", *cells)
     assert [brief(each) for each in hours(found)] == ["mo 09:00-18:00", "tu 09:00-18:00"]
-    assert warnings(found) == [
-        ("holidays", 2, "2 stores: rules for PH are left out: declare `holidays` of the attribute")
-    ]
+    why = "2 stores: rules for PH are left out: declare `holidays` of the attribute"
+    assert warnings(found) == [("holidays", 2, why)]
     found = loaded(tmp_path, '{ from = "H", kind = "hours", holidays = [2026-12-25, "2027-01-01"] }', "H", *cells)
     assert brief(hours(found)[0]) == "mo 09:00-18:00 | 2026-12-25 closed | 2027-01-01 closed"
     assert not found.report.warnings
@@ -123,10 +122,7 @@ def test_dates_without_a_year_are_compared_with_the_day_of_the_data(tmp_path: Pa
         "mapping.toml": f'{NAMED}[stores.attributes]\nhours = {{ from = "H", kind = "hours" }}\n'.encode(),
     }
     for generated_at, expected in (("2024-12-24T12:00:00Z", 2024), ("2024-12-25T12:00:00Z", 2025)):
-        digests: dict[str, dict[str, Any]] = {
-            name: {"sha256": sha256(content).hexdigest()} for name, content in files.items()
-        }
-        digests["stores.csv"] |= {"records": 2}
+        digests = {name: {"sha256": sha256(content).hexdigest(), "records": 2} for name, content in files.items()}
         manifest = {"generated_at": generated_at, "files": digests}
         found = load_files(tmp_path, files | {"manifest.json": as_json(manifest)})
         years = [each["exception_hours"][0]["valid_from"] for each in hours(found)]

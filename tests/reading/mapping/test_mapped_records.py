@@ -57,9 +57,7 @@ updated_at = "Geändert"
 
 def test_a_mapped_file_equals_its_strict_twin_to_the_byte(tmp_path: Path) -> None:
     # A date is midnight in the zone of the mapping.
-    strict = (
-        STRICT.strip().replace("2024-05-31", "2024-05-31T00:00+02:00").replace("2020-02-29", "2020-02-29T00:00+01:00")
-    )
+    strict = STRICT.strip().replace("-05-31", "-05-31T00:00+02:00").replace("-02-29", "-02-29T00:00+01:00")
     twin = load_files(tmp_path, {"stores.csv": f"{strict}\n".encode(), "companies.csv": COMPANIES_CSV.encode()})
     mapped = compiled(MAPPING, table(GERMAN), table(COMPANIES_CSV))
     assert twin.report.errors == mapped.diagnostics == []
@@ -182,9 +180,7 @@ def test_a_field_is_made_as_its_entry_declares(entry: str, cells: dict[str, Cell
 
 
 @pytest.mark.parametrize(("entry", "cells", "expected"), OF_JSON)
-def test_cells_of_other_types_are_accepted_only_where_they_are_declared(
-    entry: str, cells: dict[str, Cell], expected: Cell
-) -> None:
+def test_cells_of_other_types_are_accepted_where_declared(entry: str, cells: dict[str, Cell], expected: Cell) -> None:
     assert field(entry, cells, is_table=False) == expected
 
 
@@ -294,10 +290,8 @@ def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_
 def test_companies_with_a_file_of_their_own_are_mapped_too() -> None:
     mapping = parse_mapping(b'[companies.fields]\ncompany_id = "Nr"\nname = { join = ["Firma", "Form"] }').companies
     (batch,) = MappedRecords(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES).batches()
-    assert {name: list(cells) for name, cells in batch.columns.items() if any(cells)} == {
-        "company_id": ["c1"],
-        "name": ["Eins AG"],
-    }
+    found = {name: list(cells) for name, cells in batch.columns.items() if any(cells)}
+    assert found == {"company_id": ["c1"], "name": ["Eins AG"]}
 
 
 def test_converted_texts_are_cached_within_a_limit() -> None:

@@ -151,10 +151,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
             'date = "hh:mm dd.mm.yyyy mm"',
             "date: 'hh:mm dd.mm.yyyy mm': the month is repeated; mm is the month, after hours the minutes",
         ),
-        (
-            'date = "dd.mm.yyyy ss"',
-            "date: 'dd.mm.yyyy ss': a time needs hours, and seconds need minutes, as in hh:mm:ss",
-        ),
+        ('date = "d.m.yyyy ss"', "date: 'd.m.yyyy ss': a time needs hours, and seconds need minutes, as in hh:mm:ss"),
         (f"date = {['yyyy-mm-dd'] * 21}", "date: expected at most 20 formats"),
         ('time_zone = "Europe/Berlim"', "time_zone: no time zone 'Europe/Berlim'; did you mean Europe/Berlin?"),
         ('time_zone = "../../etc/passwd"', "time_zone: no time zone '../../etc/passwd'"),

@@ -307,9 +307,7 @@ def test_a_column_with_both_coordinates_is_a_point(column: str, texts: str, nota
         ("52,5\xb0", "13,25", ("52.5", "13.25")),
     ],
 )
-def test_degrees_of_each_coordinate_in_another_notation_are_read(
-    latitude: str, longitude: str, expected: tuple[str, str]
-) -> None:
+def test_coordinates_in_another_notation_are_read(latitude: str, longitude: str, expected: tuple[str, str]) -> None:
     for names in (("latitude", "longitude"), ("breite", "Länge")):
         text = of_columns(**dict(zip(names, (latitude, longitude), strict=True)))
         record = {**RECORD, names[0]: latitude, names[1]: longitude.split("|", maxsplit=1)[0]}
@@ -361,9 +359,7 @@ def test_identifiers_and_dates_of_mongodb_are_known_by_their_members() -> None:
         ("closed_at", "3917149600", "is_open", True),
     ],
 )
-def test_times_since_1970_are_proposed_for_columns_of_times(
-    column: str, text: str, field: str, expected: object
-) -> None:
+def test_times_since_1970_are_proposed_for_times(column: str, text: str, field: str, expected: object) -> None:
     (store,) = compiled(of_columns(**{column: text}), Records([*RECORD, column], [{**RECORD, column: text}])).stores
     assert store[field] == expected
 

@@ -209,9 +209,7 @@ def test_a_column_with_such_a_name_needs_no_letters_or_minutes() -> None:
         ("open", "1|0", ""),
     ],
 )
-def test_a_column_that_is_named_for_hours_is_named_with_the_reason_why_most_cannot_be_read(
-    name: str, cells: str, why: str
-) -> None:
+def test_a_column_named_for_hours_is_listed_with_why_most_are_not_read(name: str, cells: str, why: str) -> None:
     text = of_columns(**{name: cells})
     assert 'kind = "hours"' not in text
     first = cells.partition("|")[0]

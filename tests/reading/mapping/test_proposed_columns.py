@@ -157,9 +157,7 @@ def test_the_shortest_distinct_join_identifies_stores_that_no_column_does(rows: 
         ("manager_id,manager_name,name", "7,A,X;8,B,Y", "name", "name"),
     ],
 )
-def test_a_distinct_identifier_beside_a_name_of_the_same_identifies_stores(
-    header: str, rows: str, store_id: str, name: str | None
-) -> None:
+def test_an_identifier_beside_a_name_identifies_stores(header: str, rows: str, store_id: str, name: str | None) -> None:
     cells = "\n".join(f"{row},{number} Elm St" for number, row in enumerate(rows.split(";")))
     found = entries(propose_mapping(table(f"{header},address\n{cells}"), "x"))
     assert (found["store_id"].partition("  #")[0], found.get("name")) == (f'"{store_id}"', name and f'"{name}"')
@@ -181,10 +179,8 @@ def test_columns_that_say_yes_and_no_name_no_company() -> None:
 
 def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
     text = propose_mapping(table("name,address,lat,lon\nA,1 Elm St,1.5,2.5\nB,x,1,2\nA,1 Elm St,1.6,2.6"), "x")
-    assert (
-        '# No join of up to 3 of "name", "address" is distinct: see records 1 and 3.\nstore_id = { constant = "" }'
-        in text
-    )
+    why = '# No join of up to 3 of "name", "address" is distinct: see records 1 and 3.'
+    assert f'{why}\nstore_id = {{ constant = "" }}' in text
 
 
 @pytest.mark.parametrize(
@@ -197,9 +193,7 @@ def test_a_file_without_a_distinct_join_says_which_records_are_alike() -> None:
         (["DE,1067", "DE,7"], '"plz"', "1067"),
     ],
 )
-def test_zeros_that_postal_codes_lost_are_put_back_if_their_countries_prove_it(
-    records: list[str], entry: str, served: str
-) -> None:
+def test_zeros_that_postal_codes_lost_are_put_back_if_proven(records: list[str], entry: str, served: str) -> None:
     rows = "\n".join(f"s{number},b,x,y,{each}" for number, each in enumerate(records))
     file = table(f"id,brand,street,town,land,plz\n{rows}")
     text = propose_mapping(file, "x.csv")
@@ -317,10 +311,8 @@ def test_many_unknown_words_are_asked_for_at_once() -> None:
 
 
 def test_the_column_with_the_fewest_unknown_words_is_taken() -> None:
-    file = records(Notiz="geschlossen|neu", Status="geschlossen|offen")
-    assert (
-        flag(file) == '{ from = "Status", values = { "geschlossen" = false, "offen" = true } }  # found by its values'
-    )
+    found = flag(records(Notiz="geschlossen|neu", Status="geschlossen|offen"))
+    assert found == '{ from = "Status", values = { "geschlossen" = false, "offen" = true } }  # found by its values'
 
 
 def test_free_text_and_opening_hours_are_no_flags() -> None:
@@ -333,9 +325,8 @@ def test_words_for_closed_win_over_a_name_with_other_values() -> None:
     text = propose_mapping(file, "x.csv")
     assert '\nis_open = { from = "Status", values = { "geschlossen" = false, "offen" = true } }' in text
     assert '\n# opening_hours = { from = "Open", kind = "hours", ' in text
-    assert flag(records(Open="ja|nein", Status="geschlossen|offen")) == (
-        '{ from = "Open", values = { "ja" = true, "nein" = false } }'
-    )
+    found = flag(records(Open="ja|nein", Status="geschlossen|offen"))
+    assert found == '{ from = "Open", values = { "ja" = true, "nein" = false } }'
 
 
 def test_states_are_flags_if_all_words_are_known() -> None:

@@ -201,9 +201,7 @@ def test_keys_of_tables_are_errors_for_other_formats(tmp_path: Path, name: str, 
     ("name", "write", "above"),
     [("stores.xlsx", xlsx, 2), ("stores.ods", ods, BATCH_SIZE), ("stores.xlsx", xlsx, BATCH_SIZE + 3)],
 )
-def test_the_keys_are_those_of_a_sheet_too(
-    tmp_path: Path, name: str, write: Callable[[Sheets], bytes], above: int
-) -> None:
+def test_the_keys_are_those_of_sheets(tmp_path: Path, name: str, write: Callable[[Sheets], bytes], above: int) -> None:
     first: list[Value] = [" s1 ", "c1", "1 Elm\x96St", "Ada", "CA"]
     records: list[list[Value]] = [first, [], ["s2", "c1"], ["s3", "c1", "a", " ", "CA"]]
     keys = f'skip_lines = {above}\ntrim = true\nrepair = "windows-1252"'
