@@ -581,10 +581,7 @@ FIGURES: Final = {
         up to {web.connections.limits.MAX_LINE_END_BYTES} bytes before each request line
         or {web.connections.limits.Limits().idle_seconds:g} seconds
         read nothing for {web.connections.limits.Limits().write_seconds:g} seconds
-        beyond {web.connections.limits.MAX_BODY_BYTES!M} MiB, framing included
-        {web.connections.limits.MAX_BODY_PARTS} chunks and trailers
-        or {web.connections.limits.MAX_BODY_LINE_BYTES:,} bytes of their lines
-        `Accept-Encoding` {web.http.header_fields.MAX_MEMBERS} members
+        {web.connections.limits.MAX_BODY_BYTES!M} MiB is skipped, for up to a second
         {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
         {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
         up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
@@ -592,7 +589,6 @@ FIGURES: Final = {
         the admin listener {web.connections.limits.MAX_ADMIN_HELD_BYTES!M} MiB
         read nothing for {web.connections.limits.READING_SECONDS} seconds
         of more than {web.pipeline.app.SHORT_BYTES!K} KiB
-        {engine.select._BATCH_ROWS} records or {engine.select._BATCH_BYTES!K} KiB
         look at {engine.columns.row_budget.MOST_ROWS:,} rows
         by default {settings.MAX_CONNECTIONS:,}
         descriptors less {server.listener._RESERVE}
@@ -643,7 +639,6 @@ FIGURES: Final = {
         More than {web.pipeline.plan.MAX_LONG_QUERIES_OF_A_KEY} long queries of a key""",
     "docs/running.md": """
         has changed for {reading.files.container._QUIET_SECONDS:g} second
-        a line every {server.log._LOG_SECONDS:g} seconds
         the service's {web.connections.limits.Limits().idle_seconds:g} seconds
         At most {web.http.forwarded.MAX_PROXIES} proxies
         every `--poll` seconds, {settings.Settings().poll:g} by default
