@@ -37,12 +37,6 @@ def test_the_readme_has_no_links_that_break_outside_the_repository() -> None:
     assert [target for mark, text, target in links if mark and not (text and (ROOT / target).exists())] == []
 
 
-def test_every_file_that_the_readme_names_exists() -> None:
-    named = re.findall(r"`((?:docs/)?\w+\.md|\w+/)`", (ROOT / "README.md").read_text())
-    assert "docs/README.md" in named
-    assert [name for name in named if not (ROOT / name).exists()] == []
-
-
 def test_ci_runs_on_every_python_of_the_classifiers() -> None:
     classified = re.findall(r":: (3\.\d+)", " ".join(PROJECT["classifiers"]))
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from service.model.envelope import Facet, FacetValue, PaginatedResponse, opening, wrap
 from service.model.query import Query
 from service.model.records import COMPANIES, STORES, Company, Field, Resource, Store, partial
-from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members, names
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields
 
 STORE = Store(store_id="s1", company_id="c1", address_1="1 Main St", city="Örebro", country="SE")
 
@@ -37,15 +37,6 @@ def test_a_resource_has_the_fields_of_the_interface_each_with_a_sentence(resourc
 def test_each_resource_has_its_identifier() -> None:
     assert (STORES.name, STORES.identifier) == ("stores", "store_id")
     assert (COMPANIES.name, COMPANIES.identifier) == ("companies", "company_id")
-
-
-@each_resource
-def test_each_use_has_its_fields_and_every_field_sorts(resource: Resource, fields: Fields) -> None:
-    assert [field.name for field in resource.filters] == names(fields, "filters")
-    assert [field.name for field in resource.searched] == names(fields, "searched")
-    assert list(resource.facets) == names(fields, "facets")
-    assert list(resource.members) == members(fields)
-    assert list(resource.sort_keys) == names(fields)
 
 
 @pytest.mark.parametrize("record", [Store, Company])
