@@ -3,21 +3,15 @@
 import gc
 import json
 from random import Random
-from typing import Any
 
-import msgspec
 import pytest
 
 from service.engine.results import map_clusters
-from service.engine.select import nearest, select
-from service.engine.table import Table
-from service.loading.opening_hours import open_times
-from service.model.coordinates import Box, Circle, Coordinates
-from service.model.hours import DAYS, DailyHour, OpeningHours
+from service.engine.select import nearest
+from service.model.coordinates import Coordinates
 from service.model.parameters import map_parameters_of
-from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
-from service.model.records import COMPANIES, CREATED_AT, STORES
-from service.model.words import Term
+from service.model.query import ALL_ROWS, QueryParser
+from service.model.records import COMPANIES, STORES
 from tests.engine.oracle import Pairs, clusters, flag
 from tests.engine.random_records import OWNERS, build
 from tests.engine.test_places import served
@@ -79,44 +73,3 @@ def test_a_request_for_clusters_leaves_nothing_behind() -> None:
         map_clusters(table, query)
     gc.collect()
     assert len(gc.get_objects()) - before < 100
-
-
-# A value of each member of the criteria, which some of the stores match.
-MEMBERS: dict[str, Any] = {
-    "filters": (Filter("is_open", ("1",)), Filter("country", ("ca",))),
-    "circle": Circle(Coordinates(43.7, -79.4), 3e6),
-    "box": Box(-120, -45.5, 60, 70),
-    "terms": (Term("shop"),),
-    "open_at": 0,
-}
-
-
-def with_hours(table: Table) -> Table:
-    """Return a table whose column of countries is taken for opening hours: those but the last are always open."""
-    count = table.columns["country"].null_code
-    always = [DailyHour(day, "00:00", "23:59") for day in DAYS]
-    distinct = [OpeningHours("UTC", tuple(always * (code < count - 1)), ()) for code in range(count)]
-    table.hours = open_times("country", distinct)
-    return table
-
-
-@pytest.mark.parametrize("name", Criteria.__struct_fields__)
-def test_each_condition_selects_fewer_rows_than_one_filter_alone(name: str) -> None:
-    table = with_hours(served(0)[1])
-    alone = Criteria(MEMBERS["filters"][:1])
-    both = msgspec.structs.replace(alone, **{name: MEMBERS[name]})
-    assert 0 < select(table, both, CREATED_AT).total < select(table, alone, CREATED_AT).total
-
-
-def test_clusters_are_of_the_rows_that_match_all_criteria_of_a_query() -> None:
-    table = with_hours(served(0)[1])
-    circle: Circle = MEMBERS["circle"]
-    query = Query(
-        MEMBERS["filters"], circle.centre, circle.radius, MEMBERS["box"], zoom=3, q=MEMBERS["terms"], open_at=0
-    )
-    assert {name for name in Criteria.__struct_fields__ if getattr(query.criteria, name) not in (None, ())} == set(
-        MEMBERS
-    )
-    features = json.loads(b"".join(map_clusters(table, query)))["features"]
-    counts = [feature["properties"]["count"] for feature in features]
-    assert 0 < sum(counts) == select(table, query.criteria, CREATED_AT).total

@@ -96,6 +96,9 @@ KNOWN: Final = {
     "/clusters": [
         *("", "zoom=&bbox=null", "zoom=x", "zoom=23&bbox=0", "zoom=-1&is_open=?&bbox=0,0,0,0", "zoom=7&zoom=7&bbox=0"),
         *("near=0,0&bbox=0,0,0,0&limit=0", "bbox=-180,-90,180,90&zoom=%2B2&q=a+&bbox=", "bbox=0,0,9,9&zoom=+0_7.0+"),
+        *each(
+            "bbox=-180,-90,180,90&zoom=3&open_at=2026-10-24T18:30Z{}", "", "&is_open=0", "&q=tor", "&country=new york"
+        ),
     ],
 }
 
