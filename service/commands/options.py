@@ -18,8 +18,8 @@ from service.commands import ENVIRONMENT_PREFIX
 from service.dataset import Rejected
 from service.publishing.object_store import ObjectUrl, open_store, parse_object_url, upload
 from service.publishing.source import Unavailable
-from service.reading.encodings import parse_encoding
 from service.reading.files.container import is_file
+from service.reading.text import parse_encoding
 from service.settings import SECTIONS, Settings
 from service.texts import did_you_mean
 

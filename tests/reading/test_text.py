@@ -12,9 +12,18 @@ from hypothesis import given, strategies as st
 
 from service.reading.characters import check_characters, cleaner, may_have_wrong_characters, needed_repairs
 from service.reading.diagnostics import Diagnostic, FileError
-from service.reading.encodings import describe_encoding, parse_encoding, plausible_encodings
 from service.reading.mapping.conversions import control_issue
-from service.reading.text import MAX_RATIO, MAX_SIZE, assumed_encoding, count_line_breaks, decode_text, plain_text
+from service.reading.text import (
+    MAX_RATIO,
+    MAX_SIZE,
+    assumed_encoding,
+    count_line_breaks,
+    decode_text,
+    describe_encoding,
+    parse_encoding,
+    plain_text,
+    plausible_encodings,
+)
 from tests.loading.data_files import DERIVED, REQUIRED, as_csv, load_files, load_stores, packed, refusal, rows, store
 
 TEXT = "name\nÉlan, 1 Rue €\n"

@@ -71,9 +71,8 @@ def _code_of(country: str) -> str:
 
 @cache
 def _provinces() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    found: dict[str, dict[str, dict[str, str]]]
-    found = msgspec.json.decode((files(__package__) / "provinces.json").read_bytes())
-    return found
+    stored = (files(__package__) / "provinces.json").read_bytes()
+    return msgspec.json.decode(stored, type=dict[str, dict[str, dict[str, str]]])
 
 
 @cache

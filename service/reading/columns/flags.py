@@ -30,8 +30,6 @@ _STATUS: Final = ("status", "statut", "zustand", "estado", "stato")
 MAX_TEXTS: Final = 100  # distinct ones: a column with more is free text
 _MAX_NAMES: Final = 1_000  # that are compared; a header may have millions
 _MAX_WATCHED: Final = 20
-
-
 _OPEN: Final = words(
     "open opened operational geöffnet offen ouvert ouverte abierto abierta aperto aperta aberto aberta geopend "
     "otwarte öppen åben åpen avoinna otevřeno"

@@ -39,7 +39,6 @@ DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bar
 _ALL: Final = "".join(DELIMITERS).encode()
 # A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
 _QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
-_LINE_END: Final = re.compile(rb"[\r\n]")
 _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
 _LONGEST_SEPARATOR_LINE: Final = 12  # bytes
 _BEGINNINGS: Final = {
@@ -192,7 +191,7 @@ def _find_delimiter(text: "_CsvText", finds: Finds) -> str:
 def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
     """Return the offset of the first row with a value, and its bytes with a quote for each quoted cell."""
     row, text = bytearray(), csv_text.text
-    tokens = _QUOTED_OR_LINE_END if csv_text.options.quote else _LINE_END
+    tokens = _QUOTED_OR_LINE_END if csv_text.options.quote else LINE_END
     start = end = skip_blank_rows(text, _ALL, csv_text.start)
     for token in tokens.finditer(text, start):
         row += text[end : token.start()]

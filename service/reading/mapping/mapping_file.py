@@ -12,7 +12,6 @@ from service.model.records import COMPANIES, STORES, Field, Resource
 from service.reading.characters import REPAIRS, meant_by_c1
 from service.reading.columns.field_names import suggest_field
 from service.reading.diagnostics import FileError
-from service.reading.encodings import parse_encoding
 from service.reading.formats.csv_file import is_delimiter
 from service.reading.formats.table_file import TableOptions
 from service.reading.mapping.declaration import (
@@ -25,7 +24,7 @@ from service.reading.mapping.declaration import (
 )
 from service.reading.mapping.entries import check_distinct, find_time_zone, parse_attributes, parse_entry, parse_formats
 from service.reading.mapping.toml import MAX_SIZE, parse_toml, read_table, refuse
-from service.reading.text import read_stored
+from service.reading.text import parse_encoding, read_stored
 from service.texts import did_you_mean, truncate
 
 _FOLDER: Final = Path(__file__).parent / "presets"

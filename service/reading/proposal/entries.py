@@ -121,10 +121,11 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
-    for field in valued:
-        entries[field] = msgspec.structs.replace(entries[field], comment="found by its values")
-    for field in COORDINATES if exchanged else ():
-        entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
+    comments = dict.fromkeys(valued, "found by its values") | dict.fromkeys(
+        COORDINATES if exchanged else (), _EXCHANGED
+    )
+    for field, comment in comments.items():
+        entries[field] = msgspec.structs.replace(entries[field], comment=comment)
     entries |= split
     entries |= _padded_codes(entries, first)
     entries |= propose_closing(list(unused_columns(first, entries).values()), entries, first)

@@ -64,11 +64,7 @@ _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an o
 
 
 def propose_mapping(
-    file: RecordFile,
-    name: str,
-    *,
-    options: Keys = NO_OPTIONS.declared,
-    derives_companies: bool = True,
+    file: RecordFile, name: str, *, options: Keys = NO_OPTIONS.declared, derives_companies: bool = True
 ) -> str:
     """Return a mapping for the stores in an opened file of some name. Raises FileError.
 

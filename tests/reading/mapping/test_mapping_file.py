@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from service.model.records import STORES
 from service.reading.batch import RecordFile
 from service.reading.diagnostics import FileError
-from service.reading.encodings import parse_encoding
 from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
 from service.reading.mapping.declaration import (
@@ -27,6 +26,7 @@ from service.reading.mapping.declaration import (
 )
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
 from service.reading.mapping.toml import keys_of, read_table
+from service.reading.text import parse_encoding
 from tests.reading.mapping.record_files import Compiled, compiled, features, sample, table
 
 KEYS = ", ".join(keys_of(StoresTable))
