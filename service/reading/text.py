@@ -119,15 +119,14 @@ def _opened(path: Path, what: str) -> Iterator[BinaryIO]:
 
 def _text_before_error(text: FileBytes, encoding: str) -> tuple[str, str]:
     """Return what precedes the first error of a text that cannot be decoded, and what the error is."""
-    why = "it cannot be decoded"
     try:
         codecs.getincrementaldecoder(encoding)().decode(text[:], final=True).encode()
     except UnicodeDecodeError as error:
         why = f"byte {text[error.start]:#04x} at offset {error.start}: {error.reason}"
         return text[: error.start].decode(encoding, "replace"), why
     except UnicodeError as error:  # UTF-16 without a byte order mark, of which neither order is declared
-        why = str(error)
-    return "", why
+        return "", str(error)
+    return "", "it cannot be decoded"
 
 
 def plain_text(

@@ -2,7 +2,8 @@
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from math import inf, isfinite
 from typing import Final, TypeAlias
@@ -15,7 +16,6 @@ Location: TypeAlias = tuple[str, str]  # latitude and longitude
 
 LATITUDE: Final = "geometry.latitude"
 LONGITUDE: Final = "geometry.longitude"
-_POSITIONS: Final = 4_096
 _DIGITS: Final = 7  # of a centre: a centimetre
 _EXPECTED: Final = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
 # WGS 84 with longitude first, and what programs write for it.
@@ -42,31 +42,20 @@ def centre(positions: Iterable[tuple[float, float]]) -> Location | None:
     A box wider than 180 degrees is one across the antimeridian. Raises ValueError for a position that is not finite,
     and for such a box on one side of the zero meridian.
     """
-    rest = iter(positions)
-    # Some at a time: millions of them would take memory for each.
-    boxes = [_box(some) for some in iter(lambda: list(islice(rest, _POSITIONS)), [])]
-    if not boxes:
+    numbers = array("d", chain.from_iterable(positions))  # millions of them take no more memory than in WKB
+    if not numbers:
         return None
-    west, south, east_of_zero = map(min, list(zip(*boxes, strict=True))[:3])
-    east, north, west_of_zero = map(max, list(zip(*boxes, strict=True))[3:])
+    longitudes, latitudes = numbers[::2], numbers[1::2]
+    west, east = min(longitudes), max(longitudes)
     if east - west > MAX_LONGITUDE:
-        west, east = east_of_zero, west_of_zero + 2 * MAX_LONGITUDE
-        if not isfinite(east - west):  # no longitudes of WGS 84
-            raise ValueError
+        west = min((each for each in longitudes if each >= 0), default=inf)
+        east = max((each for each in longitudes if each < 0), default=-inf) + 2 * MAX_LONGITUDE
+    if not all(map(isfinite, chain(numbers, (west, east)))):  # or no longitudes of WGS 84
+        raise ValueError
     longitude = (west + east) / 2
     if longitude > MAX_LONGITUDE:
         longitude -= 2 * MAX_LONGITUDE
-    return _text((south + north) / 2), _text(longitude)
-
-
-def _box(positions: Sequence[tuple[float, float]]) -> tuple[float, float, float, float, float, float]:
-    """Return the least longitude, latitude and longitude from 0, then the greatest, the last one below 0."""
-    longitudes, latitudes = zip(*positions, strict=True)
-    if not all(map(isfinite, (*longitudes, *latitudes))):
-        raise ValueError
-    east_of_zero = min((each for each in longitudes if each >= 0), default=inf)
-    west_of_zero = max((each for each in longitudes if each < 0), default=-inf)
-    return min(longitudes), min(latitudes), east_of_zero, max(longitudes), max(latitudes), west_of_zero
+    return _text((min(latitudes) + max(latitudes)) / 2), _text(longitude)
 
 
 def _text(degrees: float) -> str:

@@ -120,25 +120,21 @@ class RecordDecoder:
 
     def _decoded(self, chunk: Chunk) -> list[Any]:
         """Return each value as a record, or None if it is not an object. Raises FileError if it is not JSON."""
-        values = chunk.values
         try:
-            records = list(map(self._decode, values))
-            check_depth(values)
+            check_depth(chunk.values)
+            return list(map(self._decode, chunk.values))
         except (DecodeError, RecursionError):
-            self._learn(values)
-            records = [self._decode_one(chunk, index) for index in range(len(values))]
-        return records
+            self._learn(chunk.values)
+            return [self._decode_one(chunk, index) for index in range(len(chunk.values))]
 
     def _decode_one(self, chunk: Chunk, index: int) -> Any:
         value = chunk.values[index]
         with json_errors(value, chunk.lines, index):
-            try:
+            with suppress(ValidationError):
                 record = self._decode(value)
-            except ValidationError:
-                check_json(value)
-            else:
                 check_depth([value])
                 return record
+            check_json(value)
         return None
 
     def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:

@@ -6,7 +6,7 @@ Cells are rewritten as texts. Before some are marks, from `MARK` to `END`: a let
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 from html import unescape
 from io import BytesIO
 from itertools import islice, product
@@ -157,10 +157,7 @@ def _targets(archive: ZipFile, part: str) -> Mapping[str, str]:
 
 
 def _column(letters: str) -> int:
-    index = 0
-    for letter in letters:
-        index = 26 * index + ord(letter) - ord("A") + 1
-    return index - 1
+    return reduce(lambda index, letter: 26 * index + ord(letter) - ord("A") + 1, letters, 0) - 1
 
 
 def _elements(xml: bytes, name: bytes) -> Iterator[dict[str, str]]:

@@ -16,7 +16,6 @@ _Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 Constant: TypeAlias = _Text | bool
 KINDS: Final[tuple[AttributeKind, ...]] = get_args(AttributeKind)
 SHOWN: Final[tuple[Show, ...]] = get_args(Show)
-MOST_LINES: Final = 10**9
 MOST_BYTES: Final = 16_384
 
 
@@ -36,7 +35,7 @@ class StoresTable(msgspec.Struct, frozen=True):
     repair: str | list[str] = []
     delimiter: str | None = None
     quote: str = '"'
-    skip_lines: Annotated[int, Meta(ge=0, le=MOST_LINES)] = 0
+    skip_lines: Annotated[int, Meta(ge=0, le=10**9)] = 0
     columns: list[str] | None = None
     sheet: str | None = None
     sheets: list[str] | None = None
