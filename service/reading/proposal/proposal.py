@@ -18,7 +18,7 @@ from service.reading.formats.table_file import NO_OPTIONS, TableFile
 from service.reading.mapping.mapped_records import resolve_columns
 from service.reading.mapping.mapping_file import load_mapping
 from service.reading.mapping.toml import quoted, toml
-from service.reading.proposal.attributes import propose_attributes
+from service.reading.proposal.attributes import propose_attributes, propose_hours
 from service.reading.proposal.entries import find_identifier, propose_entries, propose_entry
 from service.reading.proposal.entry import (
     Keys,
@@ -40,7 +40,6 @@ from service.reading.proposal.first_records import (
     array_of,
     read_columns,
 )
-from service.reading.proposal.opening_hours import propose_hours
 from service.reading.proposal.table_options import recognizes
 from service.texts import counted
 
