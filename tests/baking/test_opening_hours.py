@@ -1,6 +1,6 @@
 """The arrays of opening hours in a baked file: kept, part of the data version, and refused if they are inconsistent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
-from service.baking.layout import Array, BakedContent, map_file, write_file
+from service.baking.layout import map_file
 from service.dataset import Dataset, Rejected
 from service.engine.results import page
 from service.loading.dataset import dataset_version
 from service.model.query import QueryParser
+from tests.baking.forging import Forge
 from tests.baking.random_datasets import loaded
-from tests.baking.test_damage import refusal
 from tests.directory import company, store, write_directory
 from tests.engine.hours_oracle import CHANGES, is_open, random_hours
 from tests.reading.hours.weeks import normal
@@ -49,15 +49,8 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def content(baked: Path) -> BakedContent:
-    return map_file(baked)
-
-
-def forged(baked: Path, content: BakedContent, changed: Mapping[str, Array]) -> Path:
-    """Return a file with other arrays and correct checksums."""
-    file = baked.with_name("forged.baked")
-    write_file(file, {**content.arrays, **changed}, content.metadata, durable=False)
-    return file
+def forge(baked: Path) -> Forge:
+    return Forge(baked)
 
 
 def test_a_baked_file_finds_the_stores_that_are_open(baked: Path, tmp_path: Path) -> None:
@@ -66,13 +59,13 @@ def test_a_baked_file_finds_the_stores_that_are_open(baked: Path, tmp_path: Path
     assert open_stores(load_baked(baked), INSTANT) == expected == open_stores(dataset_of(tmp_path, HOURS), INSTANT)
 
 
-def test_stores_in_another_order_have_the_same_arrays_but_for_their_rows(content: BakedContent, tmp_path: Path) -> None:
+def test_stores_in_another_order_have_the_same_arrays_but_for_their_rows(forge: Forge, tmp_path: Path) -> None:
     other = dataset_of(tmp_path / "data", HOURS[::-1])
     write_baked(other, tmp_path / "other.baked")
-    names = [name for name in content.arrays if name.startswith(TIMES)]
+    names = [name for name in forge.arrays if name.startswith(TIMES)]
     arrays = map_file(tmp_path / "other.baked").arrays
     assert len(names) == 11
-    assert all(np.array_equal(content.arrays[name], arrays[name]) for name in names)
+    assert all(np.array_equal(forge.arrays[name], arrays[name]) for name in names)
 
 
 @pytest.mark.parametrize("part", ["changes", "offsets"])
@@ -106,47 +99,36 @@ def test_the_changes_of_clocks_are_part_of_the_version(baked: Path, part: str) -
         (("exceptions/lengths", 0, 1441), "the array {}/exceptions/lengths is out of range"),
     ],
 )
-def test_an_item_that_cannot_be_is_refused(
-    baked: Path, content: BakedContent, item: tuple[str, int, int], why: str
-) -> None:
+def test_an_item_that_cannot_be_is_refused(forge: Forge, item: tuple[str, int, int], why: str) -> None:
     part, place, value = item
-    array = content.arrays[f"{TIMES}/{part}"].copy()
-    array[place] = value
-    assert refusal(forged(baked, content, {f"{TIMES}/{part}": array})) == f"{why.format(TIMES)}; bake it again"
+    assert forge.refusal_of(f"{TIMES}/{part}", place, value) == why.format(TIMES)
 
 
-def test_arrays_that_are_missing_or_of_other_lengths_are_refused(baked: Path, content: BakedContent) -> None:
-    for name in (name for name in content.arrays if name.startswith(TIMES)):
-        shorter = {name: content.arrays[name][:-1]}
-        assert "does not have the length of the others" in refusal(forged(baked, content, shorter)) or "changes" in name
-    none = {f"{TIMES}/{part}": content.arrays[f"{TIMES}/{part}"][:0] for part in ("changes", "offsets")}
-    assert "not those of its zones" in refusal(forged(baked, content, none))
+def test_arrays_that_are_missing_or_of_other_lengths_are_refused(forge: Forge) -> None:
+    for name in (name for name in forge.arrays if name.startswith(TIMES)):
+        shorter = {name: forge.arrays[name][:-1]}
+        assert "does not have the length of the others" in forge.refusal(shorter) or "changes" in name
+    none = {f"{TIMES}/{part}": forge.arrays[f"{TIMES}/{part}"][:0] for part in ("changes", "offsets")}
+    assert "not those of its zones" in forge.refusal(none)
 
 
 @given(st.data())
-def test_a_file_with_any_other_item_is_refused_or_answers(
-    baked: Path, content: BakedContent, data: st.DataObject
-) -> None:
-    name = data.draw(st.sampled_from([name for name in content.arrays if name.startswith(TIMES)]))
-    array = content.arrays[name].copy()
-    bounds = np.iinfo(array.dtype)
-    array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.integers(int(bounds.min), int(bounds.max)))
+def test_a_file_with_any_other_item_is_refused_or_answers(forge: Forge, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from([name for name in forge.arrays if name.startswith(TIMES)]))
+    bounds, place = np.iinfo(forge.arrays[name].dtype), st.integers(0, len(forge.arrays[name]) - 1)
+    array = forge.with_item(name, data.draw(place), data.draw(st.integers(int(bounds.min), int(bounds.max))))
     try:
-        dataset = load_baked(forged(baked, content, {name: array}))
+        dataset = forge.dataset({name: array})
     except Rejected:
         return
     for instant in CHANGES:
         open_stores(dataset, instant)
 
 
-def test_hours_of_companies_or_twice_are_refused(baked: Path, content: BakedContent) -> None:
-    declared = content.metadata["attributes"]
-    attribute = msgspec.json.decode(declared)["stores"][0]
+def test_hours_of_companies_or_twice_are_refused(forge: Forge) -> None:
+    attribute = msgspec.json.decode(forge.texts["attributes"])["stores"][0]
     for wrong in (
         {"stores": [attribute, {**attribute, "name": "others"}], "companies": []},
         {"stores": [], "companies": [attribute]},
     ):
-        file = baked.with_name("declared.baked")
-        texts = {**content.metadata, "attributes": msgspec.json.encode(wrong).decode()}
-        write_file(file, content.arrays, texts, durable=False)
-        assert "opening hours" in refusal(file)
+        assert "opening hours" in forge.refusal(attributes=msgspec.json.encode(wrong).decode())

@@ -1,20 +1,17 @@
 """Places in a file with correct checksums but inconsistent arrays are refused, or answer any search."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
-from service.baking.baked_file import load_baked, write_baked
-from service.baking.layout import BakedContent, map_file, write_file
+from service.baking.baked_file import write_baked
 from service.dataset import ReadOptions, Rejected
 from service.engine.place_search import search
 from service.loading.dataset import load
 from service.model.query import PlaceQueryParser
-from tests.baking.test_damage import refusal
+from tests.baking.forging import Forge
 from tests.directory import store, write_directory
 from tests.program import run_here
 
@@ -42,21 +39,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def content(file: Path) -> BakedContent:
-    return map_file(file)
-
-
-@pytest.fixture
-def forge(content: BakedContent, tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes the file with some arrays replaced, and correct checksums."""
-
-    def forged(**changed: Any) -> Path:
-        file = tmp_path / "forged.baked"
-        arrays = {f"places/{name.replace('__', '/')}": array for name, array in changed.items()}
-        write_file(file, content.arrays | arrays, content.metadata, durable=False)
-        return file
-
-    return forged
+def forge(file: Path) -> Forge:
+    return Forge(file)
 
 
 WRONG = [
@@ -69,35 +53,27 @@ WRONG = [
     ("vectors", 0, 2.0, "the vectors of places do not have the length 1"),
     ("vectors", 0, np.nan, "the vectors of places do not have the length 1"),
     ("countries", 0, 4, "the countries of places are out of range"),
-    ("spoken__numbers", 0, 99, "the array places/spoken/numbers is out of range"),
-    ("codes__starts", 1, 0, "the array places/codes/starts is not ascending"),
-    ("names__postings", 0, 99, "the array places/names/postings is out of range"),
-    ("backwards__data", 0, 0x7A, "the strings of places/backwards are not sorted"),
-    ("addresses__data", 0, 0x7A, "the addresses of places are not addresses"),
+    ("spoken/numbers", 0, 99, "the array places/spoken/numbers is out of range"),
+    ("codes/starts", 1, 0, "the array places/codes/starts is not ascending"),
+    ("names/postings", 0, 99, "the array places/names/postings is out of range"),
+    ("backwards/data", 0, 0x7A, "the strings of places/backwards are not sorted"),
+    ("addresses/data", 0, 0x7A, "the addresses of places are not addresses"),
 ]
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong[0]} {wrong[2]}")
-def test_a_wrong_item_is_refused(
-    content: BakedContent, forge: Callable[..., Path], wrong: tuple[str, int, float, str]
-) -> None:
+def test_a_wrong_item_is_refused(forge: Forge, wrong: tuple[str, int, float, str]) -> None:
     name, item, value, why = wrong
-    array = content.arrays[f"places/{name.replace('__', '/')}"].copy()
-    array[item] = value
-    assert refusal(forge(**{name: array})) == f"{why}; bake it again"
+    assert forge.refusal_of(f"places/{name}", item, value) == why
 
 
 @pytest.mark.ci
-def test_a_file_with_any_item_of_its_places_changed_is_refused_or_answers(
-    content: BakedContent, forge: Callable[..., Path]
-) -> None:
-    names = [name.removeprefix("places/") for name in content.arrays if name.startswith("places/")]
-    for name in names:
-        for item in range(0, len(content.arrays[f"places/{name}"]), 5):
-            array = content.arrays[f"places/{name}"].copy()
-            array[item] = array[item] + 1 if array.dtype.kind == "f" else array[item] ^ 1
+def test_a_file_with_any_item_of_its_places_changed_is_refused_or_answers(forge: Forge) -> None:
+    for name, array in forge.arrays.items():
+        for item in range(0, len(array) if name.startswith("places/") else 0, 5):
+            other = array[item] + 1 if array.dtype.kind == "f" else array[item] ^ 1
             try:
-                dataset = load_baked(forge(**{name.replace("/", "__"): array}))
+                dataset = forge.dataset({name: forge.with_item(name, item, other)})
             except Rejected:
                 continue
             for text in SEARCHES:

@@ -1,15 +1,14 @@
 """A file with correct checksums but wrong arrays or metadata is one clear error."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from service import __version__
-from service.baking.layout import FORMAT, Array, BakedContent, map_file, write_file
+from service.baking.layout import FORMAT
+from tests.baking.forging import Forge
 from tests.baking.random_datasets import small_file
-from tests.baking.test_damage import refusal
 from tests.thoroughness import some_of
 
 pytestmark = pytest.mark.slow
@@ -19,62 +18,36 @@ DTYPES = [np.dtype(name) for name in ("u2", "u4", "i4", "f8")]
 
 
 @pytest.fixture
-def content(tmp_path: Path) -> BakedContent:
-    return map_file(small_file(tmp_path))
+def forge(tmp_path: Path) -> Forge:
+    return Forge(small_file(tmp_path))
 
 
-class Crafted:
-    """Files made by hand, with right checksums."""
-
-    def __init__(self, folder: Path, content: BakedContent) -> None:
-        self._file, self._content = folder / "crafted.baked", content
-
-    def refusal(
-        self, *, arrays: "Mapping[str, Array | None] | None" = None, texts: Mapping[str, str | None] | None = None
-    ) -> str:
-        """Return why a file is refused whose arrays and texts are those of a valid one, except these."""
-        made = {**self._content.arrays, **(arrays or {})}
-        metadata = {**self._content.metadata, **(texts or {})}
-        write_file(
-            self._file,
-            {name: array for name, array in made.items() if array is not None},
-            {name: text for name, text in metadata.items() if text is not None},
-            durable=False,
-        )
-        return refusal(self._file)
+def test_a_missing_array_is_refused(forge: Forge) -> None:
+    for name in forge.arrays:
+        assert forge.refusal({name: None}) == f"the array {name} is missing; bake it again"
 
 
-@pytest.fixture
-def crafted(tmp_path: Path, content: BakedContent) -> Crafted:
-    return Crafted(tmp_path, content)
-
-
-def test_a_missing_array_is_refused(crafted: Crafted, content: BakedContent) -> None:
-    for name in content.arrays:
-        assert crafted.refusal(arrays={name: None}) == f"the array {name} is missing; bake it again"
-
-
-def test_an_unknown_array_is_refused(crafted: Crafted) -> None:
+def test_an_unknown_array_is_refused(forge: Forge) -> None:
     for name in ("stores/rows", "stores/name/values/data", "companies/city/codes", "x"):
         array = np.zeros(3, np.uint8)
-        assert crafted.refusal(arrays={name: array}) == f"unknown array {name}; bake it again"
+        assert forge.refusal({name: array}) == f"unknown array {name}; bake it again"
 
 
 @pytest.mark.ci
-def test_an_array_of_a_wrong_length_is_refused(crafted: Crafted, content: BakedContent) -> None:
-    for name, array in some_of(list(content.arrays.items()), 3):
+def test_an_array_of_a_wrong_length_is_refused(forge: Forge) -> None:
+    for name, array in some_of(list(forge.arrays.items()), 3):
         if name.startswith("characters/") or not len(array):
             continue  # nothing else says how many they are, or so few rows have no dense words
         # Of a field that is only sorted by, nothing else says how many values it has.
-        wrong = [array[:0]] if name in only_starts(content) else [array[:0], array[:-1], np.append(array, array[-1:])]
+        wrong = [array[:0]] if name in only_starts(forge) else [array[:0], array[:-1], np.append(array, array[-1:])]
         for other in wrong:
-            assert part(name) in crafted.refusal(arrays={name: other.copy()}), name
+            assert part(name) in forge.refusal({name: other.copy()}), name
 
 
-def only_starts(content: BakedContent) -> set[str]:
+def only_starts(forge: Forge) -> set[str]:
     """Return the names of the `starts` of columns without values."""
-    fields = {name.removesuffix("/starts") for name in content.arrays if name.endswith("/starts")}
-    return {f"{field}/starts" for field in fields if f"{field}/values/data" not in content.arrays}
+    fields = {name.removesuffix("/starts") for name in forge.arrays if name.endswith("/starts")}
+    return {f"{field}/starts" for field in fields if f"{field}/values/data" not in forge.arrays}
 
 
 def part(name: str) -> str:
@@ -84,13 +57,13 @@ def part(name: str) -> str:
 
 
 @pytest.mark.ci
-def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
-    for name, array in some_of(list(content.arrays.items()), 3):
+def test_an_array_of_a_wrong_type_is_refused(forge: Forge) -> None:
+    for name, array in some_of(list(forge.arrays.items()), 3):
         # Codes and offsets are as wide as their number needs, so any width is theirs.
         alike = "u" if name.endswith(("/codes", "/offsets")) else array.dtype.str[1:]
         for dtype in DTYPES:
             if not dtype.str[1:].startswith(alike):
-                assert part(name) in crafted.refusal(arrays={name: array.astype(dtype)}), (name, dtype)
+                assert part(name) in forge.refusal({name: array.astype(dtype)}), (name, dtype)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +91,15 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
         ({"attributes": '{"stores":[{"name":"x","kind":"text"},{"name":"x","kind":"text"}]}'}, "the "),
     ],
 )
-def test_invalid_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:
-    assert crafted.refusal(texts=texts).startswith(why)
+def test_invalid_metadata_is_refused(forge: Forge, texts: dict[str, str | None], why: str) -> None:
+    assert forge.refusal(None, **texts).startswith(why)
 
 
-def test_a_part_of_a_column_that_is_not_in_the_numbers_is_refused(crafted: Crafted, content: BakedContent) -> None:
+def test_a_part_of_a_column_that_is_not_in_the_numbers_is_refused(forge: Forge) -> None:
     name = "stores/store_id/starts"
-    numbers = content.arrays[name].copy()
+    numbers = forge.arrays[name].copy()
     refusals = [
-        crafted.refusal(arrays={name: array, "numbers": found}, texts={"numbered": f'{{"{name}":{length}}}'})
+        forge.refusal({name: array, "numbers": found}, numbered=f'{{"{name}":{length}}}')
         for array, found, length in (
             (numbers, numbers, len(numbers)),  # it is stored, too
             (None, numbers, len(numbers) + 1),
@@ -142,9 +115,6 @@ def test_a_part_of_a_column_that_is_not_in_the_numbers_is_refused(crafted: Craft
 
 
 @pytest.mark.parametrize(("stores", "companies"), [(0, 1), (2, 1), (1, 0), (1, 2), (-1, 1)])
-def test_totals_that_do_not_match_the_tables_are_refused(crafted: Crafted, *, stores: int, companies: int) -> None:
+def test_totals_that_do_not_match_the_tables_are_refused(forge: Forge, *, stores: int, companies: int) -> None:
     totals = f'{{"stores":{stores},"companies":{companies},"skipped":0,"repeated":0}}'
-    assert (
-        crafted.refusal(texts={"totals": totals})
-        == "the lengths of the tables do not match the metadata; bake it again"
-    )
+    assert forge.refusal(totals=totals) == "the lengths of the tables do not match the metadata; bake it again"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.arrays import is_sorted
-from service.baking.baked_file import load_baked, write_baked
-from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
+from service.baking.baked_file import write_baked
+from service.baking.layout import Array, DamagedFile
 from service.baking.records import check_identifiers
 from service.baking.tables import COLUMN, check_projection
 from service.dataset import Dataset
@@ -23,8 +23,8 @@ from service.model.envelope import ClusterCollection, Facet
 from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser, query_pairs
 from service.model.records import COMPANIES, STORES
+from tests.baking.forging import Forge
 from tests.baking.random_datasets import baked_file, loaded, random_dataset
-from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 from tests.thoroughness import some_of
 
@@ -35,38 +35,21 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 
 
 @pytest.fixture(scope="module")
-def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
-    """Return the arrays of a valid file, each with several items."""
+def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
+    """Return a forge whose arrays have several items each."""
     folder = tmp_path_factory.mktemp("valid")
-    return dict(map_file(baked_file(random_dataset(SIZES).write(folder / "files"), folder / "valid.baked")).arrays)
+    return Forge(baked_file(random_dataset(SIZES).write(folder / "files"), folder / "valid.baked"))
 
 
-@pytest.fixture(scope="module")
-def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
-    folder = tmp_path_factory.mktemp("forged")
-    content = map_file(baked_file(random_dataset(SIZES).write(folder / "files"), folder / "valid.baked"))
-
-    def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
-        file = folder / "forged.baked"
-        write_file(file, content.arrays | (changed or {}), content.metadata | texts, durable=False)
-        return file
-
-    return forge
-
-
-def test_any_changed_item_in_an_array_that_orders_rows_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
+def test_any_changed_item_in_an_array_that_orders_rows_is_refused(forge: Forge) -> None:
     """Each array has one other value at its start, middle and end; the values change from array to array."""
-    ordering = [name for name in sorted(arrays) if name.endswith(("/codes", "/order", "/starts", "/rows/offsets"))]
+    ends = ("/codes", "/order", "/starts", "/rows/offsets")
+    ordering = [name for name in sorted(forge.arrays) if name.endswith(ends)]
     for number, name in some_of(list(enumerate(ordering)), 2):
-        array = arrays[name]
+        array = forge.arrays[name]
         for place in {0, len(array) // 2, len(array) - 1}:
             values = {0, 1, len(array) - 1, len(array), int(np.iinfo(array.dtype).max)} - {int(array[place])}
-            other = array.copy()
-            other[place] = sorted(values)[number // 3 % len(values)]
-            assert "bake it again" in refusal(forged({name: other})), (name, place, other[place])
+            forge.refusal_of(name, place, sorted(values)[number // 3 % len(values)])
 
 
 def accepts(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -> bool:
@@ -103,77 +86,71 @@ def test_only_columns_built_from_their_codes_are_valid(length: int, codes: int, 
     assert [column for column in some_of(others, 11 if length > 2 else 1) if accepts(*column)] == []
 
 
-def test_starts_whose_differences_overflow_are_refused_without_allocating_memory(forged: Callable[..., Path]) -> None:
+def test_starts_whose_differences_overflow_are_refused_without_allocating_memory(forge: Forge) -> None:
     largest = np.iinfo(np.int32).max
     for starts in ([0, largest, -2, 40], [0, largest, -2, largest, -2, 40]):  # in 32 bits each difference is positive
         changed = {"stores/name/starts": np.array(starts, np.int32)}
-        assert refusal(forged(changed)) == "the array stores/name/starts is not ascending; bake it again"
+        assert forge.refusal(changed) == "the array stores/name/starts is not ascending; bake it again"
 
 
 def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -> None:
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
-    content = map_file(baked_file(write_directory(tmp_path / "files", stores), tmp_path / "valid.baked"))
-    codes = content.arrays["stores/name/codes"]
+    forge = Forge(baked_file(write_directory(tmp_path / "files", stores), tmp_path / "valid.baked"))
+    codes = forge.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max
     narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around
-    write_file(tmp_path / "forged.baked", content.arrays | narrow, content.metadata)
-    assert refusal(tmp_path / "forged.baked") == "the starts of stores/name do not partition its rows; bake it again"
+    assert forge.refusal(narrow) == "the starts of stores/name do not partition its rows; bake it again"
 
 
-def test_a_large_code_is_rejected_before_memory_is_allocated(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
-    codes = arrays["stores/name/codes"].astype(np.uint32)
+def test_a_large_code_is_rejected_before_memory_is_allocated(forge: Forge) -> None:
+    codes = forge.arrays["stores/name/codes"].astype(np.uint32)
     codes[0] = np.iinfo(np.uint32).max  # counting up to it takes 32 GB
     changed = {"stores/name/codes": codes}
-    assert refusal(forged(changed)) == "the starts of stores/name do not partition its rows; bake it again"
+    assert forge.refusal(changed) == "the starts of stores/name do not partition its rows; bake it again"
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202e"])
-def test_a_name_in_a_forged_file_cannot_control_a_terminal(forged: Callable[..., Path], name: str) -> None:
-    why = refusal(forged({name: np.zeros(1, np.uint8)}))
+def test_a_name_in_a_forged_file_cannot_control_a_terminal(forge: Forge, name: str) -> None:
+    why = forge.refusal({name: np.zeros(1, np.uint8)})
     assert why == f"unknown array {repr(name)[1:-1]}; bake it again"
-    assert refusal(forged(**{name: "text"})).isprintable()
+    assert forge.refusal(None, **{name: "text"}).isprintable()
 
 
 @pytest.mark.parametrize("field", ["stores/city", "companies/name"])
-def test_unsorted_values_are_refused(arrays: dict[str, Array], forged: Callable[..., Path], field: str) -> None:
-    data, offsets = arrays[f"{field}/values/data"], arrays[f"{field}/values/offsets"]
+def test_unsorted_values_are_refused(forge: Forge, field: str) -> None:
+    data, offsets = forge.arrays[f"{field}/values/data"], forge.arrays[f"{field}/values/offsets"]
     late, falling = data.copy(), offsets.copy()
     late[0], falling[1] = 0xFF, offsets[2] + 1
     for changed in ({f"{field}/values/data": late}, {f"{field}/values/offsets": falling}):
-        assert field in refusal(forged(changed))
+        assert field in forge.refusal(changed)
 
 
-def test_damaged_text_indexes_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
-    words, offsets, starts, postings = (
-        arrays[f"stores/text/{part}"] for part in ("words/data", "words/offsets", "starts", "postings")
+def test_damaged_text_indexes_are_refused(forge: Forge) -> None:
+    offsets, starts, postings = (
+        forge.arrays[f"stores/text/{part}"] for part in ("words/offsets", "starts", "postings")
     )
     repeated = next(place for place in range(len(starts) - 1) if starts[place + 1] - starts[place] > 1)
     first, second = int(starts[repeated]), int(starts[repeated]) + 1
-    changes: list[tuple[str, Array, int, int, str]] = [
-        ("words/data", words, 0, 0xFF, "the strings of stores/text/words are not sorted"),
-        ("words/offsets", offsets, 1, int(offsets[2]) + 1, "the array stores/text/words/offsets is not ascending"),
-        ("starts", starts, 1, 0, "the starts of stores/text are not ascending"),
-        ("starts", starts, 1, int(starts[2]), "the starts of stores/text are not ascending"),
-        ("starts", starts, 0, 1, "the array stores/text/starts does not cover all postings"),
-        ("starts", starts, -1, len(postings) + 1, "the array stores/text/starts does not cover all postings"),
-        ("postings", postings, 0, -1, "the array stores/text/postings is out of range"),
-        ("postings", postings, -1, 40, "the array stores/text/postings is out of range"),
-        ("postings", postings, first, int(postings[second]), "the postings of stores/text are not ascending"),
-        ("postings", postings, second, int(postings[first]), "the postings of stores/text are not ascending"),
+    changes: list[tuple[str, int, int, str]] = [
+        ("words/data", 0, 0xFF, "the strings of stores/text/words are not sorted"),
+        ("words/offsets", 1, int(offsets[2]) + 1, "the array stores/text/words/offsets is not ascending"),
+        ("starts", 1, 0, "the starts of stores/text are not ascending"),
+        ("starts", 1, int(starts[2]), "the starts of stores/text are not ascending"),
+        ("starts", 0, 1, "the array stores/text/starts does not cover all postings"),
+        ("starts", -1, len(postings) + 1, "the array stores/text/starts does not cover all postings"),
+        ("postings", 0, -1, "the array stores/text/postings is out of range"),
+        ("postings", -1, 40, "the array stores/text/postings is out of range"),
+        ("postings", first, int(postings[second]), "the postings of stores/text are not ascending"),
+        ("postings", second, int(postings[first]), "the postings of stores/text are not ascending"),
     ]
-    for name, array, place, value, why in changes:
-        other = array.copy()
-        other[place] = value
-        assert refusal(forged({f"stores/text/{name}": other})) == f"{why}; bake it again", (name, place, value)
+    for name, place, value, why in changes:
+        assert forge.refusal_of(f"stores/text/{name}", place, value) == why, (name, place, value)
 
 
 def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
-    file, name = tmp_path / "forged.baked", "stores/text/dense"
-    content = map_file(baked_file(random_dataset((100, 12, 5, 4)).write(tmp_path / "files"), file))
-    numbers, counts, bitmaps = (content.arrays[f"{name}/{part}"] for part in ("numbers", "counts", "bitmaps"))
-    starts = content.arrays["stores/text/starts"]
+    forge = Forge(baked_file(random_dataset((100, 12, 5, 4)).write(tmp_path / "files"), tmp_path / "valid.baked"))
+    parts = ("dense/numbers", "dense/counts", "dense/bitmaps", "starts")
+    numbers, counts, bitmaps, starts = (forge.arrays[f"stores/text/{part}"] for part in parts)
     counted = "the bitmaps of stores/text do not have as many rows as their counts"
     rows_that_do_not_exist = bitmaps | np.uint64(1 << 63)
     changes: list[tuple[str, Array, str]] = [
@@ -185,8 +162,7 @@ def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
         ("starts", np.sort(starts)[::-1].copy(), "the array stores/text/starts does not cover all postings"),
     ]
     for part, array, why in changes:
-        write_file(file, content.arrays | {f"stores/text/{part}": array}, content.metadata, durable=False)
-        assert refusal(file) == f"{why}; bake it again", part
+        assert forge.refusal({f"stores/text/{part}": array}) == f"{why}; bake it again", part
 
 
 @pytest.mark.parametrize(
@@ -197,18 +173,15 @@ def test_damaged_bitmaps_of_words_are_refused(tmp_path: Path) -> None:
 def test_texts_of_lists_that_their_first_record_does_not_have_are_refused(
     tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
 ) -> None:
-    valid, content = with_lists(tmp_path)
+    valid, forge = with_lists(tmp_path)
     rows = StringArray.of(change(list(valid.stores.rows)))
     changed = {"stores/rows/data": np.frombuffer(rows.data, np.uint8), "stores/rows/offsets": rows.offsets}
-    write_file(tmp_path / "forged.baked", content.arrays | changed, content.metadata)
-    assert (
-        refusal(tmp_path / "forged.baked")
-        == "the stores/attributes.services/texts are not those of its records; bake it again"
-    )
+    why = "the stores/attributes.services/texts are not those of its records; bake it again"
+    assert forge.refusal(changed) == why
 
 
 def test_texts_that_no_list_has_are_refused(tmp_path: Path) -> None:
-    valid, content = with_lists(tmp_path)
+    valid, forge = with_lists(tmp_path)
     name, texts = "stores/attributes.services/texts", valid.stores.lists["attributes.services"]
     keys = StringArray.of([*texts.keys, b"zzz"])
     changed = {
@@ -216,12 +189,11 @@ def test_texts_that_no_list_has_are_refused(tmp_path: Path) -> None:
         f"{name}/keys/offsets": keys.offsets,
         f"{name}/starts": np.append(texts.starts, texts.starts[-1:]),
     }
-    write_file(tmp_path / "forged.baked", content.arrays | changed, content.metadata)
-    assert refusal(tmp_path / "forged.baked") == f"the array {name}/starts is not ascending; bake it again"
+    assert forge.refusal(changed) == f"the array {name}/starts is not ascending; bake it again"
 
 
-def with_lists(folder: Path) -> tuple[Dataset, BakedContent]:
-    """Return a data set of stores with lists and without, and its baked file."""
+def with_lists(folder: Path) -> tuple[Dataset, Forge]:
+    """Return a data set of stores with lists and without, and a forge of it."""
     stores = [store(f"s{number}", services=services) for number, services in enumerate(("wifi;atm", "", "WIFI;pool"))]
     write_directory(folder / "files", stores)
     (folder / "files" / "mapping.toml").write_text(
@@ -229,7 +201,7 @@ def with_lists(folder: Path) -> tuple[Dataset, BakedContent]:
     )
     dataset = loaded(folder / "files")
     write_baked(dataset, folder / "valid.baked")
-    return dataset, map_file(folder / "valid.baked")
+    return dataset, Forge(folder / "valid.baked")
 
 
 @pytest.mark.parametrize(
@@ -261,44 +233,34 @@ def with_lists(folder: Path) -> tuple[Dataset, BakedContent]:
     ],
 )
 def test_a_wrong_item_of_locations_or_the_z_order_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], part: str, item: tuple[int, float], why: str
+    forge: Forge, part: str, item: tuple[int, float], why: str
 ) -> None:
-    array = arrays[f"stores/{part}"].copy()
-    array[item[0]] = item[1]
-    assert refusal(forged({f"stores/{part}": array})) == f"{why}; bake it again"
+    assert forge.refusal_of(f"stores/{part}", *item) == why
 
 
 @pytest.mark.parametrize("change", [-1, 1])
-def test_a_wrong_zoom_of_the_z_order_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], change: int
-) -> None:
-    zooms = arrays["stores/z_order/zooms"]
-    why = "the zooms of stores/z_order are not those of its codes; bake it again"
+def test_a_wrong_zoom_of_the_z_order_is_refused(forge: Forge, change: int) -> None:
+    zooms = forge.arrays["stores/z_order/zooms"]
     for place in range(1, len(zooms)):
-        other = zooms.copy()
-        other[place] = (int(zooms[place]) + change) % 256
-        assert refusal(forged({"stores/z_order/zooms": other})) == why
+        why = forge.refusal_of("stores/z_order/zooms", place, (int(zooms[place]) + change) % 256)
+        assert why == "the zooms of stores/z_order are not those of its codes"
 
 
-def test_a_z_order_with_a_row_without_location_among_the_located_ones_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
-    order, count = arrays["stores/z_order/order"].copy(), len(arrays["stores/z_order/codes"])
+def test_a_z_order_with_a_row_without_location_among_the_located_ones_is_refused(forge: Forge) -> None:
+    order, count = forge.arrays["stores/z_order/order"].copy(), len(forge.arrays["stores/z_order/codes"])
     order[[0, count]] = order[[count, 0]]
     changed = {"stores/z_order/order": order, "stores/z_order/positions": np.argsort(order).astype(np.int32)}
     why = "the order of stores/z_order does not have the located rows first; bake it again"
-    assert refusal(forged(changed)) == why
+    assert forge.refusal(changed) == why
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never_fails(
-    arrays: dict[str, Array], forged: Callable[..., Path], seed: int
-) -> None:
+def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never_fails(forge: Forge, seed: int) -> None:
     """Other codes with zooms that fit, other coordinates in range, rows anywhere along the curve."""
     random, name = np.random.default_rng(seed), "stores/z_order"
-    count, length = len(arrays[f"{name}/codes"]), len(arrays[f"{name}/order"])
+    count, length = len(forge.arrays[f"{name}/codes"]), len(forge.arrays[f"{name}/order"])
     codes = np.sort(random.integers(0, 2**48, count, dtype=np.uint64) >> np.uint64(random.choice((0, 0, 20, 47))))
-    order = arrays[f"{name}/order"].copy()
+    order = forge.arrays[f"{name}/order"].copy()
     random.shuffle(order[:count])
     random.shuffle(order[count:])
     changed: dict[str, Array] = {
@@ -309,7 +271,7 @@ def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never
         "latitudes": random.choice(np.array([-900_000_000, 0, 900_000_000], np.int32), count),
         "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
     }
-    dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()}))
+    dataset = forge.dataset({f"{name}/{part}": array for part, array in changed.items()})
     parser, total = QueryParser(STORES, map_parameters_of(STORES)), []
     for box, more in product(("-180,-90,180,90", "10,-90,-10,90", "0,0,45,45"), ("", "is_open=true", "q=a")):
         for zoom in (0, 7, 22):
@@ -326,22 +288,20 @@ def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never
 
 
 @pytest.mark.parametrize("located", [True, False])
-def test_locations_out_of_order_are_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], *, located: bool
-) -> None:
+def test_locations_out_of_order_are_refused(forge: Forge, *, located: bool) -> None:
     """Two rows at one point, or two without one, have each other's place."""
-    count, name = len(arrays["stores/locations/cells"]), "stores/locations/order"
-    cells, order = arrays["stores/locations/cells"], arrays[name].copy()
+    count, name = len(forge.arrays["stores/locations/cells"]), "stores/locations/order"
+    cells, order = forge.arrays["stores/locations/cells"], forge.arrays[name].copy()
     assert 1 < count < len(order) - 1
     first = int((cells[1:] == cells[:-1]).argmax()) if located else count
     order[[first, first + 1]] = order[[first + 1, first]]
     changed = {name: order, "stores/locations/positions": np.argsort(order).astype(np.int32)}
-    assert refusal(forged(changed)) == "the order of stores/locations is not sorted by cell; bake it again"
+    assert forge.refusal(changed) == "the order of stores/locations is not sorted by cell; bake it again"
 
 
-def with_rows(arrays: dict[str, Array], *rows: bytes) -> dict[str, Array]:
+def with_rows(forge: Forge, *rows: bytes) -> dict[str, Array]:
     """Return the arrays of stores with the last rows replaced."""
-    before = StringArray(arrays["stores/rows/data"].data, arrays["stores/rows/offsets"])
+    before = StringArray(forge.arrays["stores/rows/data"].data, forge.arrays["stores/rows/offsets"])
     changed = StringArray.of([*list(before)[: -len(rows)], *rows])
     return {"stores/rows/data": np.frombuffer(changed.data, np.uint8), "stores/rows/offsets": changed.offsets}
 
@@ -361,17 +321,13 @@ DEEP = b"[" * 2_000 + b"]" * 2_000
     ],
     ids=lambda rows: repr(rows[0][:24] + rows[0][-16:]),
 )
-def test_a_row_that_is_not_one_record_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], rows: list[bytes]
-) -> None:
-    number = len(arrays["stores/created_at/codes"]) - len(rows)
-    assert refusal(forged(with_rows(arrays, *rows))).startswith(f"row {number} of stores is not a record: ")
+def test_a_row_that_is_not_one_record_is_refused(forge: Forge, rows: list[bytes]) -> None:
+    number = len(forge.arrays["stores/created_at/codes"]) - len(rows)
+    assert forge.refusal(with_rows(forge, *rows)).startswith(f"row {number} of stores is not a record: ")
 
 
-def test_a_facet_of_a_record_without_the_value_of_its_column_is_null(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
-    dataset = load_baked(forged(with_rows(arrays, *[ROW + b","] * len(arrays["stores/created_at/codes"]))))
+def test_a_facet_of_a_record_without_the_value_of_its_column_is_null(forge: Forge) -> None:
+    dataset = forge.dataset(with_rows(forge, *[ROW + b","] * len(forge.arrays["stores/created_at/codes"])))
     query = QueryParser(STORES).parse(query_pairs("facets=province&fields=province"), strict=True)
     found = page(dataset.stores, query)
     assert isinstance(found.facets, dict)
@@ -381,21 +337,20 @@ def test_a_facet_of_a_record_without_the_value_of_its_column_is_null(
 
 
 @pytest.mark.parametrize("version", ["", "x" * 16, "0" * 15, "0" * 17, "\x1b[2J" + "0" * 12, "ABCDEF0123456789"])
-def test_an_invalid_version_is_refused(forged: Callable[..., Path], version: str) -> None:
-    assert "version" in refusal(forged(version=version))
+def test_an_invalid_version_is_refused(forge: Forge, version: str) -> None:
+    assert "version" in forge.refusal(version=version)
 
 
-def test_verify_finds_a_row_whose_record_has_another_identifier(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
-    dataset = load_baked(forged(with_rows(arrays, ROW + b",")))
+def test_verify_finds_a_row_whose_record_has_another_identifier(forge: Forge) -> None:
+    dataset = forge.dataset(with_rows(forge, ROW + b","))
     with pytest.raises(DamagedFile, match=f"^row {len(dataset.stores) - 1} of stores has another identifier"):
         check_identifiers(STORES, dataset.stores)
 
 
-def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
+def other_z_orders(forge: Forge) -> Iterator[tuple[str, dict[str, Array]]]:
     """Yield Z-orders that `serve` accepts, and the part that is not that of the locations: rows, or a single number."""
-    order, codes, *units = (arrays[f"stores/z_order/{part}"] for part in ("order", "codes", "latitudes", "longitudes"))
+    parts = ("order", "codes", "latitudes", "longitudes")
+    order, codes, *units = (forge.arrays[f"stores/z_order/{part}"] for part in parts)
     for place in range(1, len(codes)):
         swapped = order.copy()
         swapped[[place - 1, place]] = swapped[[place, place - 1]]
@@ -410,17 +365,15 @@ def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Ar
 
 
 @pytest.mark.ci
-def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
-    arrays: dict[str, Array], forged: Callable[..., Path]
-) -> None:
-    for part, changed in other_z_orders(arrays):
-        dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()}))
+def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(forge: Forge) -> None:
+    for part, changed in other_z_orders(forge):
+        dataset = forge.dataset({f"stores/z_order/{name}": array for name, array in changed.items()})
         with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
             check_projection(STORES, dataset.stores)
 
 
-def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
-    dataset = load_baked(forged())
+def test_verify_accepts_the_z_order_of_the_locations(forge: Forge) -> None:
+    dataset = forge.dataset({})
     check_projection(STORES, dataset.stores)
     check_projection(COMPANIES, dataset.companies)
 
