@@ -30,8 +30,7 @@ async def send_to_service(app: App, path: str, query: bytes, *, strict: bool = F
     fields = [*(["Prefer: handling=strict"] if strict else []), *([f"Accept: {accept}"] if accept else [])]
     target = f"{path}?{query.decode('utf-8', 'surrogateescape')}"
     wire = Wire(app)
-    wire.unread += request(target, *fields, "Connection: close")
-    wire.deliver()
+    wire.put(request(target, *fields, "Connection: close"))
     while not wire.ended:  # noqa: ASYNC110 - a thread may make it, outside of this loop
         await asyncio.sleep(0)
     reply = read_reply(BytesIO(wire.received), has_body=True)

@@ -56,8 +56,7 @@ def sending(step: int) -> Callable[[bytes], None]:
 async def _send(app: App, given: bytes, step: int) -> None:
     wire = Wire(app)
     for start in range(0, len(given), step):
-        wire.unread += given[start : start + step]
-        wire.deliver()
+        wire.put(given[start : start + step])
     await wire.finish()
     await wire.half_close()
 

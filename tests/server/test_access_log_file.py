@@ -72,12 +72,6 @@ def test_lines_for_a_lost_folder_are_written_once_it_is_back(tmp_path: Path, cap
     assert caplog.messages == ["the access log cannot be written: No such file or directory"]
 
 
-def test_standard_output_gets_the_lines(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with checked_access_log("-"), opened("-", tmp_path) as file:
-        file.write(b"line\n")
-    assert capfd.readouterr().out == "line\n"
-
-
 def test_a_closed_standard_output_is_an_error_at_once() -> None:
     kept = os.dup(1)
     os.close(1)

@@ -21,42 +21,20 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(
-    ("options", "workers", "advice"),
-    [
-        (("--port", "{port}"), "1", "choose another port with --port, or a free one with `--port 0`"),
-        (
-            ("--port", "0", "--admin", "127.0.0.1:{port}"),
-            "2",
-            "choose another port with --admin, or a free one with `--admin 127.0.0.1:0`",
-        ),
-    ],
-    ids=["public", "admin"],
-)
-def test_an_address_in_use_is_exit_1_with_the_option_to_change_it(
-    data: Path, options: tuple[str, ...], workers: str, advice: str
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_all_addresses_in_use_with_the_options_to_change_them_and_missing_data_are_reported_together(
+    tmp_path: Path, workers: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = str(listening.getsockname()[1])
-        given = [option.format(port=port) for option in options]
-        ended = run("serve", "--data", data, "--workers", workers, *given)
-    assert ended.returncode == 1
-    reason = os.strerror(errno.EADDRINUSE)
-    assert start_error(ended) == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
-
-
-@pytest.mark.process
-def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: Path) -> None:
     missing = tmp_path / "nosuch"
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = str(listening.getsockname()[1])
-        ended = run("serve", "--data", missing, "--port", port, "--admin", f"127.0.0.1:{port}")
+        addresses = ("--port", port, "--admin", f"127.0.0.1:{port}")
+        ended = run("serve", "--data", missing, "--workers", workers, *addresses)
     assert ended.returncode == 1
     admin, public, data = start_error(ended).splitlines()
-    assert admin.startswith(f"Error: cannot listen on 127.0.0.1:{port}: ")
-    assert admin.endswith("`--admin 127.0.0.1:0`")
-    assert public.startswith(f"cannot listen on 127.0.0.1:{port}: ")
-    assert public.endswith("`--port 0`")
+    why = f"cannot listen on 127.0.0.1:{port}: {os.strerror(errno.EADDRINUSE)}; choose another port with"
+    assert admin == f"Error: {why} --admin, or a free one with `--admin 127.0.0.1:0`"
+    assert public == f"{why} --port, or a free one with `--port 0`"
     assert data.startswith(f"the data set in {missing} is rejected: {missing}: there is no such file or folder")
 
 

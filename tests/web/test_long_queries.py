@@ -59,8 +59,7 @@ async def waiting(app: App, target: str, *keys: str) -> list[Wire]:
     """Return connections that have sent a query each, which is another one for each, with these keys."""
     wires = [Wire(app) for _ in keys]
     for number, (wire, key) in enumerate(zip(wires, keys, strict=True), 1):
-        wire.unread += request(f"{target}&limit={number}", key)
-        wire.deliver()
+        wire.put(request(f"{target}&limit={number}", key))
     await settle()
     return wires
 
@@ -78,8 +77,7 @@ async def test_others_are_answered_while_a_query_waits_for_the_thread(
     app: App, busy_thread: Event, target: str
 ) -> None:
     slow, fast = Wire(app), Wire(app)
-    slow.unread += request(target)
-    slow.deliver()
+    slow.put(request(target))
     for number in range(3):
         await fast.send(request(f"/stores?limit=2&page_num={number + 1}"))
         assert (len(fast.statuses), slow.statuses) == (number + 1, [])
@@ -121,8 +119,7 @@ async def test_a_key_has_few_long_queries_at_a_time_and_the_next_is_a_503(
     busy_thread.set()
     assert await answered(*first, other) == [200] * (MAX_LONG_QUERIES_OF_A_KEY + 1)
     refused.received.clear()
-    refused.unread += request(f"{target}&limit={MAX_LONG_QUERIES_OF_A_KEY + 1}")
-    refused.deliver()
+    refused.put(request(f"{target}&limit={MAX_LONG_QUERIES_OF_A_KEY + 1}"))
     assert await answered(refused) == [200]
 
 
@@ -152,8 +149,7 @@ async def test_an_answer_from_data_that_was_replaced_meanwhile_is_not_kept(
     app: App, snapshots: SnapshotHolder, data: Data, busy_thread: Event
 ) -> None:
     wire = Wire(app)
-    wire.unread += request(LONG[0])
-    wire.deliver()
+    wire.put(request(LONG[0]))
     await asyncio.sleep(0)
     await serve(snapshots, data)
     busy_thread.set()
@@ -169,8 +165,7 @@ async def test_an_answer_leaves_no_error_to_the_garbage_collector(
     monkeypatch.setattr(row_budget, "MOST_ROWS", 0)
     monkeypatch.setattr(clusters, "MAX_CELLS", 0)
     wire = Wire(app)
-    wire.unread += request(target)
-    wire.deliver()
+    wire.put(request(target))
     assert await answered(wire) == [200 if target == LONG[0] else 422]
     QUERY_THREAD.submit(int).result()  # it has done with the query before
     assert not [each for each in garbage() if isinstance(each, BaseException)]

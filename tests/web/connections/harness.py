@@ -90,9 +90,13 @@ class Wire(asyncio.Transport):
     async def send(self, *parts: bytes) -> None:
         """Send parts as separate packets; let the server work after each."""
         for part in parts:
-            self.unread += part
-            self.deliver()
+            self.put(part)
             await self._settle()
+
+    def put(self, part: bytes) -> None:
+        """Send a packet; the server receives it, and works when the loop turns."""
+        self.unread += part
+        self.deliver()
 
     async def _settle(self) -> None:
         """Let the loop turn until nothing more is read or sent."""

@@ -31,15 +31,14 @@ async def test_a_head_split_before_its_last_bytes_is_one_request() -> None:
 
 @pytest.mark.parametrize("packet", [GET, LARGE])
 async def test_reading_ahead_of_a_response_is_bounded(packet: bytes) -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
+    wire = Wire()
+    wire.gate.clear()
     await wire.send(GET)
     total = 3 * MAX_HEAD_BYTES // len(packet)
     await wire.send(*[packet] * total)
     received = total * len(packet) - len(wire.unread)
     assert MAX_HEAD_BYTES < received <= MAX_HEAD_BYTES + RECEIVE_BYTES
-    app.gate.set()
+    wire.gate.set()
     while wire.unread:
         await settle()
     await wire.finish()
@@ -58,11 +57,10 @@ async def test_discarding_before_a_close_is_bounded_in_bytes_and_time(count: int
 
 @pytest.mark.parametrize("chunk", [b"x\r\n", b"1\r\nab\r\n", b"fffffff\r\n"])
 async def test_a_malformed_body_makes_the_current_response_the_last(chunk: bytes) -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
+    wire = Wire()
+    wire.gate.clear()
     await wire.send(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", chunk, GET)
-    app.gate.set()
+    wire.gate.set()
     await settle()
     assert (wire.statuses, wire.ended) == ([200], True)
     assert b"Connection: close\r\n" in wire.received
@@ -123,12 +121,11 @@ def test_every_message_is_admitted_or_counted(moments: list[float]) -> None:
 
 
 async def test_no_response_is_sent_after_the_client_disconnects() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
+    wire = Wire()
+    wire.gate.clear()
     await wire.send(GET + GET)
     wire.abort()
-    app.gate.set()
+    wire.gate.set()
     await settle()
     assert (wire.statuses, wire.lost) == ([], True)
 
@@ -143,12 +140,11 @@ async def test_an_idle_connection_is_finished_immediately(sent: bytes) -> None:
 
 
 async def test_an_active_connection_is_finished_after_its_response() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app, room=10)
+    wire = Wire(room=10)
+    wire.gate.clear()
     await wire.send(GET)
     wire.connection.drain()
-    app.gate.set()
+    wire.gate.set()
     await settle()
     assert (wire.connection.state, wire.lost) == (State.WRITING, False)
     wire.connection.drain()
@@ -158,10 +154,9 @@ async def test_an_active_connection_is_finished_after_its_response() -> None:
 
 
 async def test_aborting_a_connection_cancels_its_task() -> None:
-    app = GatedApp()
-    app.gate.clear()
-    wire = Wire(app)
-    assert Wire(app).connection.abort() is None
+    wire = Wire()
+    wire.gate.clear()
+    assert Wire().connection.abort() is None
     await wire.send(GET)
     task = wire.connection.abort()
     assert task is not None

@@ -185,8 +185,7 @@ async def test_requests_behind_a_response_count() -> None:
 async def test_what_is_received_and_waits_for_its_turn_counts() -> None:
     wire = Wire()
     wire.turns.authenticated = 1
-    wire.unread += GET[:-2] + (FIELD % bytes(b"x" * 8000)) * 2
-    wire.deliver()
+    wire.put(GET[:-2] + (FIELD % bytes(b"x" * 8000)) * 2)
     assert wire.memory.held > 16_000
 
 

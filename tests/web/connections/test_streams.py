@@ -178,8 +178,7 @@ async def test_others_have_their_turns_between_pieces() -> None:
     wires = [Wire(StreamApp([LONG] * 5)) for _ in range(3)]
     for wire in wires:
         wire.streams = wires[0].streams
-        wire.unread += GET
-        wire.deliver()
+        wire.put(GET)
     lengths: list[list[int]] = []
     while wires[-1].received[-5:] != END:
         await asyncio.sleep(0)

@@ -133,10 +133,8 @@ async def test_a_client_with_a_key_waits_for_no_crowd_without_one() -> None:
     await keyed.send(KEYED)
     app.answered.clear()
     for wire in others:
-        wire.unread += REFUSED
-        wire.deliver()
-    keyed.unread += KEYED * 10
-    keyed.deliver()
+        wire.put(REFUSED)
+    keyed.put(KEYED * 10)
     await settle()
     await settle()
     keyed_at = [place for place, authenticated in enumerate(app.answered) if authenticated]
@@ -155,19 +153,16 @@ async def test_a_key_counts_until_the_next_request_has_none() -> None:
     await keyed.send(KEYED, REFUSED)
     app.answered.clear()
     for wire in (other, keyed):
-        wire.unread += REFUSED
-        wire.deliver()
+        wire.put(REFUSED)
     await settle()
     assert (other.statuses, keyed.statuses) == ([401], [503, 401, 401])
 
 
 async def test_a_long_response_without_a_key_takes_turns_with_others_and_arrives_whole() -> None:
     reading, other = crowd(RecordingApp())[:2]
-    reading.unread += DOCUMENT
-    reading.deliver()
+    reading.put(DOCUMENT)
     await begun(reading)
-    other.unread += REFUSED
-    other.deliver()
+    other.put(REFUSED)
     await begun(other)
     assert 0 < len(reading.received) <= 10 * TURN_BYTES
     await reading.send(REFUSED)
@@ -192,8 +187,7 @@ async def test_a_long_response_is_read_slowly_behind_a_body_and_at_the_end_and_a
 
 async def test_of_a_long_response_nothing_is_kept_when_the_client_is_gone() -> None:
     wire = Wire(RecordingApp())
-    wire.unread += DOCUMENT
-    wire.deliver()
+    wire.put(DOCUMENT)
     await begun(wire)
     wire.abort()
     received = len(wire.received)
@@ -203,8 +197,7 @@ async def test_of_a_long_response_nothing_is_kept_when_the_client_is_gone() -> N
 
 async def test_a_request_that_waits_at_the_end_is_answered() -> None:
     wire = Wire(RecordingApp())
-    wire.unread += REFUSED
-    wire.deliver()
+    wire.put(REFUSED)
     wire.connection.drain()
     await settle()
     assert (wire.statuses, wire.lost) == ([401], True)

@@ -87,8 +87,7 @@ async def work_of(sent: bytes, packet: int, app: App | None = None) -> Work:
     sys.setprofile(work.profile)
     try:
         for start in range(0, len(sent), packet):
-            wire.unread += sent[start : start + packet]
-            wire.deliver()
+            wire.put(sent[start : start + packet])
         await wire.finish()
     finally:
         sys.setprofile(None)
