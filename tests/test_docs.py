@@ -72,6 +72,7 @@ INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
 )
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 KINDS_OF_NUMBERS = {"U": "uint", "I": "int", "F": "float"}
+INDEXES = ("RESOURCE/text", "places/names", "places/others")
 PAGE: Any = PaginatedResponse
 ANSWERS = (
     *(*(PAGE[record] for record in STORES.items), Company, ClusterCollection, StorePage, PlacePage),
@@ -487,9 +488,14 @@ def baked(folder: Path) -> BakedContent:
 
 
 def test_every_array_and_text_of_a_baked_file_is_in_the_layout(baked: BakedContent) -> None:
+    indexes = [name for name in codes(section(BAKED, "Arrays").partition("`INDEX` is ")[2]) if name in INDEXES]
+    assert sorted(indexes) == sorted(INDEXES)
     documented = {
-        codes(row["Array"])[0]: {KINDS_OF_NUMBERS[code[0]] + code[1:] for code in codes(row["Type"])}
+        codes(row["Array"])[0].replace("INDEX", index): {
+            KINDS_OF_NUMBERS[code[0]] + code[1:] for code in codes(row["Type"])
+        }
         for row in rows(BAKED, "Array")
+        for index in (INDEXES if "INDEX" in row["Array"] else ("",))
     }
     alone = {name for name in documented if "RESOURCE" not in name}
     expected = {name: documented[name] for name in alone}
