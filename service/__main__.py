@@ -30,14 +30,10 @@ def main() -> None:
         sys.exit(f"Error: {error.strerror or error}")
     finally:
         gc.freeze()  # Python would look at all objects once more, a twentieth of a second
-        _drop_unprinted()
-
-
-def _drop_unprinted() -> None:
-    """Drop what could not be printed, an error by then: at its exit Python would try again, and exit with 120."""
-    with suppress(OSError):
-        if sys.stdout is not None:  # standard output may be closed
-            sys.stdout.close()
+        # Drop what could not be printed, an error by then: at its exit Python would try again, and exit with 120.
+        with suppress(OSError):
+            if sys.stdout is not None:  # standard output may be closed
+                sys.stdout.close()
 
 
 if __name__ == "__main__":

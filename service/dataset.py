@@ -126,12 +126,11 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
 
     def check(self, totals: Totals, served: Totals | None = None) -> None:
         """Raise `Rejected` if the data set exceeds a limit; `served` are the totals of the one served now, if any."""
-        found = [*self._breaches(totals), *(self._losses(totals, served) if served is not None else ())]
-        if found:
+        if found := list(self._breaches(totals, served)):
             breaches, options = zip(*found, strict=True)
             raise Rejected("; ".join((*breaches, f"{' '.join(options)} allows that")))
 
-    def _breaches(self, totals: Totals) -> Iterator[tuple[str, str]]:
+    def _breaches(self, totals: Totals, served: Totals | None) -> Iterator[tuple[str, str]]:
         """Yield each exceeded limit, and the option that allows it."""
         if totals.stores < self.min_stores:
             yield f"{totals.stores:,} stores, at least {self.min_stores:,} needed", f"--min-stores {totals.stores}"
@@ -139,10 +138,8 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
         if read and totals.skipped / read > self.max_skipped:
             breach = f"{totals.skipped:,} of {read:,} records skipped, {100 * totals.skipped / read:.3g} %"
             yield breach, f"--max-skipped {_share(totals.skipped, read):g}"
-
-    def _losses(self, totals: Totals, served: Totals) -> Iterator[tuple[str, str]]:
-        """Yield the same for the records that the reload would remove."""
-        kinds = ((totals.stores, served.stores, "stores"), (totals.companies, served.companies, "companies"))
+        before = served or Totals(0, 0, 0, 0)
+        kinds = ((totals.stores, before.stores, "stores"), (totals.companies, before.companies, "companies"))
         lost = [(left, had, kind) for left, had, kind in kinds if had and (had - left) / had > self.max_shrink]
         if lost:
             breaches = (

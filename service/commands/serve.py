@@ -105,13 +105,10 @@ def resolve_authentication(context: click.Context, values: dict[str, Any]) -> No
 
 def warn_about_keys(settings: Settings) -> None:
     """Log warnings about mistyped keys and a key file's mode. Raises ClickException for a damaged key file."""
+    source = options.setting_source("api_key")
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
-            _log.warning(
-                "%s: key %d looks like a key of `keys new` but is mistyped or truncated",
-                options.setting_source("api_key"),
-                number,
-            )
+            _log.warning("%s: key %d looks like a key of `keys new` but is mistyped or truncated", source, number)
     if settings.key_file:
         file = Path(settings.key_file)
         try:

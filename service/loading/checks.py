@@ -103,8 +103,8 @@ def check_texts(field: Field, cells: Sequence[Cell], keys: bytes, *, is_printabl
     if may_have_wrong_characters(texts.lines, is_code=is_code, is_printable=is_printable):
         checks.append(partial(check_characters, is_identifier=field.kind is IDENTIFIER, is_code=is_code))
     distinct = set(texts) if checks else ()
-    issues = {text: next(filter(None, (check(text) for check in checks)), None) for text in distinct}
-    return {text: issue for text, issue in issues.items() if issue is not None}
+    found = ((text, next(filter(None, (check(text) for check in checks)), None)) for text in distinct)
+    return {text: issue for text, issue in found if issue is not None}
 
 
 def _may_be_rounded(field: Field) -> bool:

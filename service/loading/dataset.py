@@ -237,9 +237,6 @@ def check_command(loaded: Loaded) -> str:
     return printable(f"`store-directory check {shlex.quote(str(loaded.path))}{loaded.options}`")
 
 
-_FIRST: Final = "timezone"  # without it no hours of a country are known
-
-
 class Group(msgspec.Struct, frozen=True):
     """The errors or the warnings (`kind`) of one code: their number, and those in the report, at least one."""
 
@@ -254,10 +251,10 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def groups(loaded: Loaded) -> Iterator[Group]:
-    """Yield the errors, then the warnings, by code; first about time zones."""
+    """Yield the errors, then the warnings, by code; first about time zones, without which no hours are known."""
     report, counts = loaded.report, {**loaded.error_counts, **loaded.warning_counts}
     for kind, diagnostics in (("error", report.errors), ("warning", report.warnings)):
-        first = sorted(diagnostics, key=lambda each: (each.code != _FIRST, each.code))
+        first = sorted(diagnostics, key=lambda each: (each.code != "timezone", each.code))
         for code, group in groupby(first, key=attrgetter("code")):
             listed = list(group)
             yield Group(kind, code, counts.get(code, len(listed)), listed)

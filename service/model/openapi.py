@@ -126,11 +126,8 @@ def _components(schema: Schema, *types: Any) -> dict[str, Any]:
     records = (schema.stores.record, schema.companies.record)
     always = (*records, HTTPError, HTTPValidationError, ValidationError, ProblemDetails)
     _, schemas = msgspec.json.schema_components((*always, *types), ref_template=_REFERENCE)
-    if any(
-        field.attribute == "number" and field.facets
-        for each in (schema.stores, schema.companies)
-        for field in each.fields
-    ):
+    attributes = (*schema.stores.attributes, *schema.companies.attributes)
+    if any(field.attribute == "number" and field.facets for field in attributes):
         schemas[FacetValue.__name__]["properties"]["value"]["anyOf"].insert(1, {"type": "number"})
     return schemas
 

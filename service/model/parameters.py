@@ -140,22 +140,11 @@ def _parse_names(
             raise InvalidValue("too_long", f"List should have at most {most} items after validation, not {len(given)}")
         if len(names) < len(given):
             raise _not_in(choices)
+        if ATTRIBUTES in given:  # some of them beside all add nothing
+            return tuple(name for name in names if not name.startswith(PREFIX))
         return names or UNSET
 
     return parse
-
-
-def _parse_members(choices: Sequence[str]) -> Callable[[Sequence[str]], tuple[str, ...] | UnsetType]:
-    """Return the parser of names of members; some attributes beside all of them add nothing."""
-    parse = _parse_names(choices)
-
-    def parse_members(values: Sequence[str]) -> tuple[str, ...] | UnsetType:
-        names = parse(values)
-        if names and ATTRIBUTES in names:
-            return tuple(name for name in names if not name.startswith(PREFIX))
-        return names
-
-    return parse_members if ATTRIBUTES in choices else parse
 
 
 def sort_by_parameter(resource: Resource) -> Parameter:
@@ -183,8 +172,8 @@ def fields_parameter(resource: Resource) -> Parameter:
         description="The members of the records, as names that are separated by commas or repeated; all by default. "
         "They are returned in the order of the record.",
         schema=_names_schema(members),
-        parse=_parse_members(members),
-        parse_without_near=_parse_members(resource.members),
+        parse=_parse_names(members),
+        parse_without_near=_parse_names(resource.members),
         blank=True,
         repeats=True,
         example=[resource.identifier, "name"],

@@ -14,17 +14,9 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.kinds import FLAG, HOURS, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
-def _field(
-    kind: Kind,
-    description: str,
-    *,
-    filters: bool = False,
-    facets: bool = False,
-    searched: bool = False,
-    **schema: object,
-) -> Meta:
-    uses = {"kind": kind, "filters": filters, "facets": facets, "searched": searched}
-    return Meta(description=description, extra=uses, extra_json_schema=schema or None)
+def _field(kind: Kind, description: str, **uses: bool) -> Meta:
+    schema = {"format": "date-time"} if kind is INSTANT else None
+    return Meta(description=description, extra={"kind": kind, **uses}, extra_json_schema=schema)
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -55,12 +47,10 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         str | None, _field(NUMBER, "Longitude in degrees east, with the digits of the data.", filters=True)
     ] = None
     created_at: Annotated[
-        str | UnsetType,
-        _field(INSTANT, "When the record was created; omitted if unknown.", filters=True, format="date-time"),
+        str | UnsetType, _field(INSTANT, "When the record was created; omitted if unknown.", filters=True)
     ] = UNSET
     updated_at: Annotated[
-        str | UnsetType,
-        _field(INSTANT, "When the record was last updated; omitted if unknown.", filters=True, format="date-time"),
+        str | UnsetType, _field(INSTANT, "When the record was last updated; omitted if unknown.", filters=True)
     ] = UNSET
 
 
