@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from service.model.errors import UnprocessableContent
+from service.model.parameters import file_parameters_of, map_parameters_of, parameters_of
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import Term
@@ -38,6 +39,14 @@ def test_a_radius_of_many_digits_is_rejected_in_time_that_grows_with_their_numbe
     with pytest.raises(UnprocessableContent) as raised:
         parse([("near", "0,0"), ("radius", text.replace("{}", digits))])
     assert [each.type for each in raised.value.errors] == ["float_parsing"]
+
+
+def test_parameters_are_filters_or_members_of_a_query() -> None:
+    listed = [*parameters_of(STORES_WITH_HOURS), *parameters_of(COMPANIES), *map_parameters_of(STORES)]
+    names = {parameter.name for parameter in (*listed, *file_parameters_of(STORES, "csv"))}
+    filters = {field.name for resource in (STORES, COMPANIES) for field in resource.filters}
+    assert names - filters == set(Query.__struct_fields__) - {"filters", "place"}  # which `q` of places is
+    assert not filters & {*Query.__struct_fields__}
 
 
 def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_match() -> None:
