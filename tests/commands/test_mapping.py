@@ -33,16 +33,6 @@ def failure(path: Path, *options: str) -> str:
     return ended.stderr.removeprefix("Error: ").rstrip("\n")
 
 
-def test_the_file_is_served_with_the_mapping_that_is_printed(file: Path, tmp_path: Path) -> None:
-    mapping = tmp_path / "mapping.toml"
-    mapping.write_text(proposal(file), "utf-8")
-    assert run_here("check", file).returncode == 1
-    checked = run_here("check", file, "--mapping", mapping)
-    assert (checked.returncode, checked.stderr) == (0, "")
-    assert '  latitude           "50.9375"\n' in checked.stdout
-    assert checked.stdout.endswith("2 stores and 1 company can be served; 0 invalid records, 0 repeated\n")
-
-
 @pytest.mark.process
 def test_it_is_utf_8_whatever_the_terminal_is(file: Path) -> None:
     ended = run("mapping", file, PYTHONIOENCODING="latin-1")
@@ -92,8 +82,6 @@ def test_a_folder_with_the_empty_mapping_of_a_shell_and_an_archive_are_read_for_
     [
         ("a.xls", b"\xd0\xcf", "files of this format are not read: save it as an Excel workbook (.xlsx)"),
         ("a.xlsx", b"PK\x03\x04", "a.xlsx: not a workbook that can be read: "),
-        ("a.pdf", b"%PDF", "the file name has no known extension: a data set is a folder with "),
-        ("a.csv", b"", "a.csv: the file is empty: a header line is required"),
         ("a.csv", b"a;b,c\n", "a.csv:1: the header has commas and semicolons, and which of them delimit"),
         ("a.json", b'{"a": 1}', "a.json: expected an array of records, or an object with one array"),
     ],

@@ -23,11 +23,6 @@ def test_a_valid_dataset_is_served(tmp_path: Path, invalid: InvalidRecords) -> N
     assert len(accept(load_stores(tmp_path, stores(SOUND)), invalid).stores) == 1
 
 
-def test_invalid_records_are_skipped_and_counted_with_skip(tmp_path: Path) -> None:
-    dataset = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
-    assert len(dataset.stores) == dataset.totals.skipped == 1
-
-
 @pytest.mark.parametrize(("records", "more"), [((SOUND, FAULTY), ""), ((FAULTY, SOUND, FAULTY), " (and 1 more)")])
 def test_invalid_records_refuse_the_dataset_with_the_first_error_and_the_number_of_others(
     tmp_path: Path, records: tuple[Record, ...], more: str

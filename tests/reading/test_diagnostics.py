@@ -203,19 +203,6 @@ def test_line_numbers_are_correct_in_later_batches(tmp_path: Path, name: str) ->
     assert [(error.record, error.line) for error in errors] == [(number, number + 1) for number in wrong]
 
 
-def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
-    loaded = load_stores(tmp_path, as_csv([store(city="", latitude="95")]))
-    place = {"file": "stores.csv", "line": 2, "record": 1}
-    missing = {"code": "missing"} | place | {"field": "city", "value": None, "why": "a value is required"}
-    beyond = {"field": "latitude", "value": "95", "why": loaded.report.warnings[0].why}
-    assert msgspec.json.decode(msgspec.json.encode(loaded.report)) == {
-        "faults": [missing],
-        "warnings": [{"code": "range"} | place | beyond],
-        "totals": {"stores": 0, "companies": 1, "skipped": 1, "repeated": 0},
-    }
-    assert str(loaded.report.errors[0]) == "stores.csv:2: city: a value is required"  # without a number, as in CSV
-
-
 @pytest.mark.parametrize("ending", FORMATS)
 def test_records_are_named_and_values_are_as_written_as_the_format_needs(ending: str) -> None:
     for name in (f"stores.{ending}", f"a.{ending.upper()}.gz"):

@@ -79,14 +79,6 @@ def test_a_text_in_another_format_is_invalid(declared: str, text: str) -> None:
     assert convert(text, declared) == Invalid(text, issue)
 
 
-def test_days_are_cached_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.columns.dates.MAX_CACHED", 2)
-    converter = instant_converter(["dd.mm.yyyy"], BERLIN)
-    assert converter is not None
-    days = [converter(f"{day:02}.03.2024") for day in (1, 2, 3, 1)]
-    assert days == [f"2024-03-0{day}T00:00:00+01:00" for day in (1, 2, 3, 1)]
-
-
 def test_the_first_format_that_fits_is_taken_and_all_are_named() -> None:
     assert convert("01/02/2024", "dd/mm/yyyy", "mm/dd/yyyy") == "2024-02-01T00:00:00"
     assert convert("01/31/2024", "dd/mm/yyyy", "mm/dd/yyyy") == "2024-01-31T00:00:00"

@@ -116,7 +116,10 @@ def test_every_preset_is_a_mapping_whose_columns_are_optional(preset: str) -> No
     assert all(entry.optional for entry in mapping.stores.fields.values())
 
 
-LONG = "-" * 201
+LONG, HALF, NO_LONGER = "-" * 201, "-" * 101, "expected `str` of length <= 200"
+NOT_USED = "not used, because the field is a constant"
+MINUTES = "mm is the month, after hours the minutes"
+NUMBER = 'name a column, as in store_id = "Number"'
 NO_REPAIR = "has no characters for the bytes 0x80 to 0x9F; most files need windows-1252"
 DATE_PARTS = "yyyy, yy, mmm, mm, m, ddd, dd, d, hh, h, ss, am/pm, t, zz"
 ONE_CHARACTER = "delimiter: expected one character, but no letter, digit or quote"
@@ -147,10 +150,7 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ('decimal = ";"', 'decimal: expected "." or ","'),
         ('date = "tt.mm.jjjj"', f"date: 'tt.mm.jjjj': unknown part 'tt'; the parts are {DATE_PARTS}"),
         ('date = "dd.mm"', "date: 'dd.mm': the year is missing"),
-        (
-            'date = "hh:mm dd.mm.yyyy mm"',
-            "date: 'hh:mm dd.mm.yyyy mm': the month is repeated; mm is the month, after hours the minutes",
-        ),
+        ('date = "hh:mm dd.mm.yyyy mm"', f"date: 'hh:mm dd.mm.yyyy mm': the month is repeated; {MINUTES}"),
         ('date = "d.m.yyyy ss"', "date: 'd.m.yyyy ss': a time needs hours, and seconds need minutes, as in hh:mm:ss"),
         (f"date = {['yyyy-mm-dd'] * 21}", "date: expected at most 20 formats"),
         ('time_zone = "Europe/Berlim"', "time_zone: no time zone 'Europe/Berlim'; did you mean Europe/Berlin?"),
@@ -186,18 +186,12 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("[stores.fields]\n", "stores.fields."): [
         ('sotre_id = "x"', "sotre_id: not a field; did you mean store_id?"),
         ('zip = "x"', "zip: not a field; did you mean postal_code?"),
-        (
-            'store_id = { constant = "Filial-Nr" }',
-            'store_id.constant: every store would get the same id: name a column, as in store_id = "Number"',
-        ),
+        ('store_id = { constant = "Filial-Nr" }', f"store_id.constant: every store would get the same id: {NUMBER}"),
         ('latitude = { from = "x", pad = 5 }', "latitude.pad: not used, because the field is not a text"),
         ('store_id = { from = "x", pad = 1 }', "store_id.pad: expected `int` >= 2"),
         ("latitude = { constant = 43.7 }", "latitude.constant: expected `bool | str`, got `float`"),
         ('created_at = { from = "x", date = "dd.mm" }', "created_at.date: 'dd.mm': the year is missing"),
-        (
-            f'created_at = {{ from = "x", date = "{LONG[:101]}" }}',
-            f"created_at.date: '{LONG[:101]}': longer than 100 characters",
-        ),
+        (f'created_at = {{ from = "x", date = "{HALF}" }}', f"created_at.date: '{HALF}': longer than 100 characters"),
         ('address_1 = { join = ["x", "y", "x"] }', "address_1.join: 'x' is repeated"),
     ],
     ("[stores.fields]\ncity = ", "stores.fields.city"): [
@@ -227,20 +221,14 @@ REFUSED: dict[tuple[str, str], list[tuple[str, str]]] = {
         ('{ constant = " " }', ".constant: empty, but the field is required: fill it in"),
         ('{ from = "x", date = "dd.mm.yyyy" }', ".date: not used, because the field is not a date"),
         (f'{{ join = ["x", "y"], separator = "{LONG}" }}', ".separator: expected `str` of length <= 200"),
-        (
-            f'{{ first = [{{ join = ["x"], separator = "{LONG}" }}] }}',
-            ".first[0].separator: expected `str` of length <= 200",
-        ),
+        (f'{{ first = [{{ join = ["x"], separator = "{LONG}" }}] }}', f".first[0].separator: {NO_LONGER}"),
         (f'{{ constant = "{LONG}" }}', ".constant: expected `str` of length <= 200"),
         (f'{{ from = "x", values = {{ a = "{LONG}" }} }}', ".values[...]: expected `str` of length <= 200"),
     ],
     ("[stores.fields]\nis_open = ", "stores.fields.is_open."): [
         ('{ from = "x", values = { yes = true, "im Umbau" = "" } }', "values.im Umbau: empty: give it true or false"),
         ('{ from = "x", other = "" }', "other: empty: give it true or false"),
-        (
-            '{ constant = true, closing_date = "y", default = true }',
-            "default: not used, because the field is a constant",
-        ),
+        ('{ constant = true, closing_date = "y", default = true }', f"default: {NOT_USED}"),
         ('{ from = "x", date = "dd.mm.yyyy" }', "date: not used, because the field is not a date"),
         ('{ closing_date = "" }', "closing_date: expected `str` of length >= 1"),
         ('{ constant = "true" }', "constant: expected true or false"),
