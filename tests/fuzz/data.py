@@ -39,7 +39,6 @@ from service.reading.formats.csv_file import DELIMITERS, open_csv
 from service.reading.formats.file_format import FORMATS
 from service.reading.formats.geojson import OverpassFile
 from service.reading.formats.geometry import locate
-from service.reading.formats.json_file import open_json_lines
 from service.reading.formats.parquet_file import ColumnRequest
 from service.reading.formats.table_file import TableOptions
 from service.reading.hours.reader import HoursReader
@@ -251,7 +250,7 @@ def read_mapping(given: bytes) -> None:
         assert error.why.isprintable()  # noqa: PT017
         return
     with suppress(FileError):
-        file = open_json_lines(b'{"x": "31.05.2024", "a": [{"b": "k.A."}]}\n')
+        file = open_file(b'{"x": "31.05.2024", "a": [{"b": "k.A."}]}\n', FORMATS["jsonl"])
         for batch in MappedRecords(file, mapping.stores, STORES).batches():
             assert {len(cells) for cells in batch.columns.values()} == {1}
 

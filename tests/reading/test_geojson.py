@@ -13,7 +13,7 @@ from service.reading.batch import Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.files.records import format_of, open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.geojson import OverpassFile, open_geojson, open_geojson_lines
+from service.reading.formats.geojson import OverpassFile, open_geojson
 from service.reading.formats.geometry import locate
 from service.reading.proposal.proposal import propose_mapping
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, dataset, load_stores, refusal, rows, store
@@ -229,7 +229,8 @@ def test_a_line_that_is_not_json_is_refused_with_its_number(tmp_path: Path) -> N
 
 
 def test_the_lines_of_a_text_sequence_are_opened_once_for_all_columns() -> None:
-    file = open_geojson_lines(b"\x1e{}\n\x1e\n\x1e" + as_json(feature({"a": 1})) + b"\n")
+    text = b"\x1e{}\n\x1e\n\x1e" + as_json(feature({"a": 1})) + b"\n"
+    file = open_file(text, FORMATS["geojsonl"])
     for _ in range(2):
         (batch,) = file.batches(["a"])
         assert (batch.columns["a"], batch.numbers, batch.lines()) == (["1"], [2], [3])

@@ -10,7 +10,7 @@ from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.files.records import open_file
 from service.reading.formats.file_format import FORMATS
-from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, open_json, open_json_lines
+from service.reading.formats.json_file import MAX_DEPTH, MAX_PATHS, open_json
 from service.reading.formats.json_text import MAX_JSON_DEPTH, describe_json_error
 from tests.loading.data_files import as_json, as_lines, load_stores, refusal, store
 from tests.thoroughness import some_of
@@ -70,7 +70,7 @@ def test_the_names_are_the_paths_of_the_first_records_in_order_of_appearance() -
     found: list[object] = [first, 5, {"z": 1, "g": [[1]], "a": "text"}, *[{}] * BATCH_SIZE, {"late": 1}]
     names = ["z", "a.y", "a.b", "a.c.0.d", "a.c.0.e", "g.0.0", "a"]
     assert open_json(as_json(found)).names == names
-    assert open_json_lines(as_lines(found)).names == names
+    assert open_file(as_lines(found), FORMATS["jsonl"]).names == names
 
 
 def test_the_names_are_limited_in_number_and_depth() -> None:
@@ -137,7 +137,7 @@ def test_a_deep_line_is_refused_wherever_it_is() -> None:
     for before in (0, BATCH_SIZE):
         lines = as_lines([{"a": 1}]) * before + deep(600)[1:-1].partition(b", ")[2]
         with pytest.raises(FileError, match="nested too deeply") as error:
-            list(open_json_lines(lines).batches(["a"]))
+            list(open_file(lines, FORMATS["jsonl"]).batches(["a"]))
         assert error.value.line == before + 1
 
 

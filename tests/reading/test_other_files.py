@@ -7,9 +7,10 @@ import pytest
 
 from service.loading.dataset import Loaded, load
 from service.reading.diagnostics import FileError
+from service.reading.files.records import open_file
 from service.reading.formats.csv_file import open_csv
-from service.reading.formats.file_format import CSV
-from service.reading.formats.json_file import open_json, open_json_lines
+from service.reading.formats.file_format import CSV, JSON, JSON_LINES
+from service.reading.formats.json_file import open_json
 from service.reading.formats.table_file import TableOptions
 from service.reading.proposal.proposal import propose_mapping
 from service.reading.proposal.table_options import find_table_options, recognizes
@@ -40,9 +41,9 @@ HEADER = "store_id,company_id,name,address_1,city,country"
     ],
 )
 def test_what_a_file_begins_with_that_is_not_json_is_said(text: str, what: str) -> None:
-    for opener in (open_json, open_json_lines):
+    for form in (JSON, JSON_LINES):
         with pytest.raises(FileError, match="^not valid JSON: .* is the beginning of " + what) as error:
-            opener(text.strip().encode())
+            open_file(text.strip().encode(), form)
         assert error.value.line == 1
 
 

@@ -22,9 +22,9 @@ from service.reading.formats.file_format import (
     WORKBOOK,
     FileFormat,
 )
-from service.reading.formats.geojson import COLLECTION, ELEMENTS, OverpassFile, open_geojson, open_geojson_lines
-from service.reading.formats.json_file import open_json, open_json_lines
-from service.reading.formats.json_text import has_array
+from service.reading.formats.geojson import COLLECTION, ELEMENTS, FeatureDecoder, OverpassFile, open_geojson
+from service.reading.formats.json_file import JsonFile, open_json
+from service.reading.formats.json_text import has_array, line_values
 from service.reading.formats.parquet_file import ParquetFile
 from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, finds_nothing
 from service.reading.formats.workbook_file import WorkbookFile
@@ -43,10 +43,10 @@ _IDENTIFIER: Final = COMPANIES.identifier
 _NAME: Final = "name"
 _OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     JSON.name: open_json,
-    JSON_LINES.name: open_json_lines,
+    JSON_LINES.name: lambda text: JsonFile(line_values(text)),
     GEOJSON.name: open_geojson,
     OVERPASS.name: OverpassFile,
-    GEOJSON_LINES.name: open_geojson_lines,
+    GEOJSON_LINES.name: lambda text: JsonFile(line_values(text), FeatureDecoder),
 }
 _UNTERMINATED: Final = Issue("unterminated", "the last line has no line ending, as in a truncated file")
 _USE_THEM: Final = "use them as latitude and longitude; `store-directory mapping` proposes how"
@@ -142,10 +142,7 @@ class RecordReader:
         self._derived = DistinctCompanies(resource)
 
     def read(self, file: StoredFile) -> Records:
-        """Return the records in a file; those of JSON without a mapping are in an array named like them.
-
-        Raises FileError.
-        """
+        """Return a file's records, of JSON without a mapping those in the array of their name. Raises FileError."""
         data, declared, resource = self._data, self._data.mapping, self._resource
         own = declared.of(self._held)
         text = file.text(data.encoding or own.encoding, data.spools)

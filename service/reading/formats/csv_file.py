@@ -243,10 +243,7 @@ class CsvFile(TableFile):
 
 
 def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:
-    """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
-
-    Raises FileError.
-    """
+    """Return a CSV text with its delimiter: declared, of its first line, or as its header shows. Raises FileError."""
     if options.delimiter is not None and not is_delimiter(options.delimiter):
         raise FileError(f"{options.delimiter!r} cannot be a delimiter")
     if beginning := next((what for pattern, what in _BEGINNINGS.items() if pattern.match(content)), None):

@@ -16,7 +16,7 @@ from service.reading.batch import Batch, Cell, RecordFile, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
 from service.reading.formats.json_file import JsonFile, RecordDecoder, column, open_json, paths_of
-from service.reading.formats.json_text import JsonValue, array_values, file_error, line_values
+from service.reading.formats.json_text import JsonValue, array_values, file_error
 from service.spool import FileBytes
 
 FEATURE_ID: Final = "feature.id"
@@ -72,13 +72,14 @@ _FEATURES: Final = msgspec.json.Decoder(_Feature)
 _GEOMETRIES: Final = msgspec.json.Decoder(_Geometry)
 
 
-class _FeatureDecoder(RecordDecoder):
-    """Decodes features into columns."""
+class FeatureDecoder(RecordDecoder):
+    """Decodes features into columns; those of one line each, too, or of a GeoJSON text sequence (RFC 8142)."""
 
     expected: ClassVar = Issue("type", "expected a GeoJSON feature")
 
     @classmethod
     def names(cls, first: Iterable[JsonValue]) -> list[str]:
+        """Return the paths of properties, and the names of the id and the coordinates."""
         return [*paths_of(_properties_of(first)), *_OWN]
 
     def __init__(self, columns: Sequence[str], also: Sequence[str]) -> None:
@@ -111,12 +112,7 @@ class _FeatureDecoder(RecordDecoder):
 def open_geojson(text: FileBytes) -> JsonFile:
     """Return the features of a feature collection. Raises FileError."""
     _check_collection(text)
-    return JsonFile(array_values(text, "features"), _FeatureDecoder)
-
-
-def open_geojson_lines(text: FileBytes) -> JsonFile:
-    """Return features of one line each, or those of a GeoJSON text sequence (RFC 8142). Raises FileError."""
-    return JsonFile(line_values(text), _FeatureDecoder)
+    return JsonFile(array_values(text, "features"), FeatureDecoder)
 
 
 def _properties_of(features: Iterable[JsonValue]) -> Iterator[Raw]:
@@ -132,7 +128,10 @@ def _location(geometry: bytes) -> tuple[Cell, Cell]:
     if found := _POINT.fullmatch(geometry[:-1]):
         return found[2].decode(), found[1].decode()
     try:
-        return _locate(geometry) or (None, None)
+        parts = list(_parts(_GEOMETRIES.decode(geometry)))
+        if len(parts) == 1 and parts[0].type == "Point":
+            return _point(_POINTS.decode(parts[0].coordinates)) or (None, None)
+        return centre((x, y) for part in parts for x, y, *_ in _positions(part)) or (None, None)
     except (ValidationError, ValueError):
         wrong = WrongType(geometry.decode())
         return wrong, wrong
@@ -141,13 +140,6 @@ def _location(geometry: bytes) -> tuple[Cell, Cell]:
 def _transposed(locations: Iterable[tuple[Cell, Cell]]) -> tuple[Sequence[Cell], Sequence[Cell]]:
     latitudes, longitudes = list(zip(*locations, strict=True)) or ((), ())
     return latitudes, longitudes
-
-
-def _locate(geometry: bytes) -> Location | None:
-    parts = list(_parts(_GEOMETRIES.decode(geometry)))
-    if len(parts) == 1 and parts[0].type == "Point":
-        return _point(_POINTS.decode(parts[0].coordinates))
-    return centre((x, y) for part in parts for x, y, *_ in _positions(part))
 
 
 def _point(coordinates: Sequence[Raw]) -> Location | None:

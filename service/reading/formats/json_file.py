@@ -1,7 +1,7 @@
 """JSON and JSON Lines as a file of records by path."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import compress, repeat
 from typing import Any, ClassVar, Final
@@ -21,7 +21,6 @@ from service.reading.formats.json_text import (
     check_depth,
     check_json,
     json_errors,
-    line_values,
 )
 from service.spool import FileBytes
 
@@ -77,10 +76,30 @@ class RecordDecoder:
 
     def _build_decoder(self, *, is_complete: bool) -> None:
         """Build the decoder of all known members; if they are complete, others are ignored."""
-        self._names, self._is_complete = [*self._used, *self._unused], is_complete
+        names = self._names = [*self._used, *self._unused]
+        self._is_complete, are_declarable = is_complete, _are_declarable(names)
+        members = {f"member_{index}": name for index, name in enumerate(names)}
+        record = msgspec.defstruct(
+            "Record",
+            [
+                (key, str | bool | None, None) if name in self._texts else (key, Raw, _ABSENT)
+                for key, name in members.items()
+            ],
+            rename=members if are_declarable else None,
+            eq=False,
+            gc=False,
+            forbid_unknown_fields=not is_complete,
+        )
+
+        def look_up(value: JsonValue) -> Any:
+            found = _OBJECTS.decode(value)
+            if not is_complete and not found.keys() <= set(names):
+                raise ValidationError
+            return record(*(found.get(name, _ABSENT) for name in names))
+
         # Returns the raw members of an object. Raises DecodeError if a value is no JSON, ValidationError for no object,
         # and for unknown members: a check that costs nothing without any.
-        self._decode_members = self._decode = _decoder_of(self._names, self._texts, is_complete=is_complete)
+        self._decode_members = self._decode = msgspec.json.Decoder(record).decode if are_declarable else look_up
 
     def _learn(self, values: Iterable[JsonValue]) -> None:
         """Learn the unknown members of values that are objects, up to `MAX_UNUSED`, and the types of the others."""
@@ -215,28 +234,6 @@ def _are_declarable(names: Iterable[str]) -> bool:
     return not any(map(_UNDECLARABLE.search, names))
 
 
-def _decoder_of(names: Sequence[str], texts: AbstractSet[str], *, is_complete: bool) -> Callable[[JsonValue], Any]:
-    """Return what decodes objects with some members, of which some are texts, flags or null."""
-    are_declarable = _are_declarable(names)
-    members = {f"member_{index}": name for index, name in enumerate(names)}
-    record = msgspec.defstruct(
-        "Record",
-        [(key, str | bool | None, None) if name in texts else (key, Raw, _ABSENT) for key, name in members.items()],
-        rename=members if are_declarable else None,
-        eq=False,
-        gc=False,
-        forbid_unknown_fields=not is_complete,
-    )
-
-    def look_up(value: JsonValue) -> Any:
-        found = _OBJECTS.decode(value)
-        if not is_complete and not found.keys() <= set(names):
-            raise ValidationError
-        return record(*(found.get(name, _ABSENT) for name in names))
-
-    return msgspec.json.Decoder(record).decode if are_declarable else look_up
-
-
 def paths_in(name: str, value: Raw, depth: int = MAX_DEPTH) -> Iterator[str]:
     """Yield the paths in a member, which has a name; in arrays those of their first elements."""
     parent = _parent(value) if depth else None
@@ -277,8 +274,3 @@ class JsonFile(RecordFile):
 def open_json(text: FileBytes, name: str | None = None) -> JsonFile:
     """Return the records of an array, or of the member of an object that has a name, or is its only array."""
     return JsonFile(array_values(text, name))
-
-
-def open_json_lines(text: FileBytes) -> JsonFile:
-    """Return the records of JSON Lines."""
-    return JsonFile(line_values(text))
