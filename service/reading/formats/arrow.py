@@ -3,7 +3,7 @@
 Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import takewhile
@@ -113,32 +113,27 @@ class ArrowFile:
             raise FileError(f"duplicate columns: {', '.join(map(repr, duplicates))}")
         if records > max(MAX_RECORDS, len(content)):
             raise FileError(f"{records:,} records are more than the file has bytes")
-        self._geometry = _geometry_column(metadata.metadata or {}, self._schema)
-        if self._geometry is not None:
-            paths = {path: column for path, column in paths.items() if column != self._geometry}
-            paths |= {LATITUDE: self._geometry, LONGITUDE: self._geometry}
-        self.opened = Opened(paths, records)
+        geometry = _geometry_column(metadata.metadata or {}, self._schema)
+        self._located = {} if geometry is None else dict.fromkeys((LATITUDE, LONGITUDE), geometry)
+        others = {path: column for path, column in paths.items() if column != geometry}
+        self.opened = Opened(others | self._located, records)
 
     def parts(self, request: ColumnRequest) -> Iterator[RowBatch]:
         """Yield all records, with the cells at the requested paths, None if a path does not exist. Raises FileError."""
-        sources = {path: steps for path in request.columns if (steps := self._steps(path))}
+        schema, located = pa.struct(list(self._schema)), {path: [column] for path, column in self._located.items()}
+        sources = {path: steps for path in request.columns if (steps := located.get(path) or _steps(schema, path))}
         members = (takewhile(lambda step: isinstance(step, str), steps) for steps in sources.values())
         selected = list(dict.fromkeys(map(".".join, members)))  # type: ignore[arg-type]
         with _file_errors():
             for batch in self._file.iter_batches(BATCH_SIZE, columns=selected, use_threads=False):
                 columns = dict(zip(batch.schema.names, batch.columns, strict=True))
                 empty: list[Cell] = [None] * batch.num_rows
-                places = {LATITUDE, LONGITUDE} & sources.keys() if self._geometry is not None else ()
-                found = list(map(_location, columns[self._geometry].to_pylist())) if places else []
+                places = self._located.keys() & sources.keys()
+                found = list(map(_location, columns[self._located[LATITUDE]].to_pylist())) if places else []
                 cells = {path: [each[path == LONGITUDE] for each in found] for path in places}
                 for path, (first, *steps) in sources.items():
                     cells[path] = cells.get(path) or cells_of(reduce(_take, steps, columns[first]))
                 yield RowBatch(batch.num_rows, [cells.get(path, empty) for path in request.columns])
-
-    def _steps(self, path: str) -> Sequence[_Step] | None:
-        if self._geometry is not None and path in (LATITUDE, LONGITUDE):
-            return [self._geometry]
-        return _steps(pa.struct(list(self._schema)), path)
 
 
 @contextmanager
