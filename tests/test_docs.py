@@ -592,8 +592,7 @@ FIGURES: Final = {
         or {web.connections.limits.Limits().idle_seconds:g} seconds
         read nothing for {web.connections.limits.Limits().write_seconds:g} seconds
         {web.connections.limits.MAX_BODY_BYTES!M} MiB is skipped, for up to a second
-        {web.connections.limits.TURN_BYTES!K} KiB of a body skipped
-        {web.connections.limits.TURN_BYTES!K} KiB of a long response sent
+        {web.connections.limits.TURN_BYTES!K} KiB of a body or response
         up to {web.connections.limits.TURN_BYTES!K} KiB of the requests behind it
         at most {web.connections.limits.MAX_HELD_BYTES!M} MiB in a process
         the admin listener {web.connections.limits.MAX_ADMIN_HELD_BYTES!M} MiB
