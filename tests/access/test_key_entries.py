@@ -152,10 +152,10 @@ def test_a_public_entry_has_the_principal_of_its_key_which_no_entry_without_orig
     assert entry("k", origins=("https://shop.example",)).credential != credential("k")
 
 
-def test_a_file_without_public_keys_is_as_programs_before_them_wrote_it() -> None:
-    assert set(orjson.loads(encode_keys([entry()]))["keys"][0]) == {
-        *("name", "sha256", "created_at", "expires_at", "revoked_at", "rate", "burst")
-    }
+def test_a_program_before_public_keys_which_forbids_unknown_members_refuses_a_file_with_them_alone() -> None:
+    known = {"name", "sha256", "created_at", "expires_at", "revoked_at", "rate", "burst"}
+    secret, public = orjson.loads(encode_keys([entry(), entry(origins=(ORIGINS[0],))]))["keys"]
+    assert (set(secret) == known, set(public) <= known) == (True, False)
 
 
 def test_a_name_can_be_reused_once_its_key_is_revoked_or_expired() -> None:

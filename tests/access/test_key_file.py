@@ -13,14 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from service.access.key_file import (
-    KeyFileError,
-    add_key,
-    change_keys,
-    is_open_to_others,
-    read_content,
-    read_keys,
-)
+from service.access.key_file import KeyFileError, add_key, change_keys, is_open_to_others, read_content, read_keys
 from tests.access.example_keys import entry
 from tests.killed import killable
 from tests.program import SECONDS, exit_code, forked

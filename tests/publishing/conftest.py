@@ -1,4 +1,4 @@
-"""Two baked files, a transport that holds the first, and a server that speaks S3."""
+"""Two baked files, a transport that holds the first, a workspace, and a server that speaks S3."""
 
 import asyncio
 import os
@@ -12,6 +12,7 @@ from service.publishing import compiler_process, local_source as verified_files
 from service.publishing.compiler_process import compile_files
 from service.publishing.local_source import FolderSource
 from service.publishing.source import Message, Outcome, Step
+from service.publishing.workspace import Workspace, workspace
 from tests.baking.random_datasets import baked_file
 from tests.directory import store, write_directory
 from tests.publishing.fake_transport import FakeTransport
@@ -59,6 +60,12 @@ def other(editions: tuple[bytes, bytes]) -> bytes:
 @pytest.fixture
 def remote(one: bytes) -> FakeTransport:
     return FakeTransport(one)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Workspace]:
+    with workspace(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

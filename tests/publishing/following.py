@@ -33,17 +33,8 @@ def follow(url: str, put: Put, editions: tuple[Mapping[str, bytes], ...], work: 
     work.mkdir(exist_ok=True)
     log = work / "service.log"
     put(editions[0])
-    arguments: tuple[str | Path, ...] = (
-        "--data",
-        url,
-        "--cache",
-        work / "cache",
-        "--poll",
-        "0.1",
-        "--no-auth",
-        *options,
-    )
-    with serving(*arguments, log=log) as service:
+    common = ("--data", url, "--cache", work / "cache", "--poll", "0.1", "--no-auth")
+    with serving(*common, *options, log=log) as service:
         assert served(service) == FIRST.name
         put(editions[1])
         assert eventually(lambda: served(service) == SECOND.name)

@@ -16,6 +16,10 @@ from tests.publishing.origin import Behaviour, Origin
 FILE = bytes(range(256)) * 2000
 SHORT_TIMEOUT: Final = {"read_timeout": "500 ms"}
 URL = "s3://bucket/a b/ü%20.baked"
+# The settings of other stores; {} stands for the endpoint.
+GOOGLE = {"GOOGLE_BASE_URL": "{}", "GOOGLE_ALLOW_HTTP": "true", "GOOGLE_SKIP_SIGNATURE": "true"}
+ACCOUNT = {"AZURE_STORAGE_ACCOUNT_NAME": "account", "AZURE_STORAGE_ACCOUNT_KEY": "aHVzaA=="}
+AZURE = {"AZURE_ENDPOINT": "{}", "AZURE_ALLOW_HTTP": "true", **ACCOUNT}
 KEYS = {"AWS_ACCESS_KEY_ID": "hush-1", "AWS_SECRET_ACCESS_KEY": "hush-2", "AWS_SESSION_TOKEN": "hush-3"}
 
 
@@ -52,21 +56,8 @@ async def test_an_object_in_a_folder_is_requested_by_its_name(origin: Origin) ->
 @pytest.mark.parametrize(
     ("url", "path", "variables"),
     [
-        (
-            "gs://bucket/a/b",
-            "/bucket/a%2Fb",
-            {"GOOGLE_BASE_URL": "{}", "GOOGLE_ALLOW_HTTP": "true", "GOOGLE_SKIP_SIGNATURE": "true"},
-        ),
-        (
-            "az://bucket/a/b",
-            "/bucket/a/b",
-            {
-                "AZURE_ENDPOINT": "{}",
-                "AZURE_ALLOW_HTTP": "true",
-                "AZURE_STORAGE_ACCOUNT_NAME": "account",
-                "AZURE_STORAGE_ACCOUNT_KEY": "aHVzaA==",
-            },
-        ),
+        ("gs://bucket/a/b", "/bucket/a%2Fb", GOOGLE),
+        ("az://bucket/a/b", "/bucket/a/b", AZURE),
     ],
 )
 async def test_other_stores_are_requested_with_their_settings(

@@ -2,10 +2,8 @@
 
 import errno
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from service.dataset import Rejected
 from service.publishing import publisher
 from service.publishing.source import Unavailable
-from service.publishing.workspace import Publication, Workspace, workspace
+from service.publishing.workspace import Publication, Workspace
 from tests.publishing.scripted import Published, Script, Step, fetched
 
 pytestmark = pytest.mark.slow
@@ -22,12 +20,6 @@ GONE = Unavailable("it is out of reach")
 EARLIER = datetime(2024, 5, 31, tzinfo=UTC)
 FAULTY = Rejected("stores.csv:2: city: it is missing", fingerprint="faulty")
 KEPT = "the previous data is still served"
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Iterator[Workspace]:
-    with workspace(tmp_path) as made:
-        yield made
 
 
 async def publish(work: Workspace, script: Script | Step, count: int, *steps: Step) -> list[Publication]:

@@ -1,19 +1,12 @@
 """Worker slots: counters in memory that all workers can read."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from service.publishing.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
-from service.publishing.workspace import Workspace, workspace
+from service.publishing.workspace import Workspace
 from tests.program import exit_code, forked
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Iterator[Workspace]:
-    with workspace(tmp_path) as made:
-        yield made
 
 
 def in_a_worker(work: Workspace, act: Callable[[WorkerSlot], object]) -> int:

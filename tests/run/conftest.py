@@ -8,6 +8,7 @@ from typing import Protocol
 import pytest
 
 from tests.program import Running, serving
+from tests.run.generations import Generation
 
 
 class Serve(Protocol):
@@ -19,6 +20,12 @@ class Serve(Protocol):
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a baked file of the first generation, to be replaced by the next ones."""
+    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
 
 
 @pytest.fixture

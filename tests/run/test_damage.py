@@ -66,10 +66,8 @@ def wait_for_polls(cache: Path, count: int) -> None:
 
 
 def test_a_damaged_file_keeps_the_previous_data_served_and_is_logged_once_however_often_it_is_polled(
-    serve: Serve, cache: Path, tmp_path: Path
+    serve: Serve, file: Path, cache: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "set.baked"
-    Generation(1).bake(tmp_path).replace(file)
     service = serve(file, "--poll", "0.05")
     with running_clients(*two_clients(service)) as clients:
         for number, (name, damage) in enumerate(OF_FILES.items(), 2):

@@ -23,9 +23,8 @@ def limit(service: Running, size: int) -> None:
 
 
 def test_data_that_does_not_fit_keeps_the_previous_data_served_and_is_logged_once_and_served_once_there_is_space(
-    serve: Serve, cache: Path, tmp_path: Path
+    serve: Serve, file: Path, cache: Path, tmp_path: Path
 ) -> None:
-    file = Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
     service = serve(file, "--poll", "0.1")
     with running_clients(*two_clients(service)) as clients:
         limit(service, DISK_SPACE)

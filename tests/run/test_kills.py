@@ -29,10 +29,7 @@ def compiles(service: int, cache: Path) -> bool:
 
 
 # Moments of a start: a condition that detects each, and a number of workers.
-MOMENTS: Final[tuple[tuple[Callable[[int, Path], bool], int], ...]] = (
-    (compiles, 2),
-    (has_compiled, 1),
-)
+MOMENTS: Final[tuple[tuple[Callable[[int, Path], bool], int], ...]] = ((compiles, 2), (has_compiled, 1))
 
 
 def test_a_start_after_runs_killed_during_their_start_is_clean(cache: Path, tmp_path: Path) -> None:
@@ -47,13 +44,8 @@ def test_a_start_after_runs_killed_during_their_start_is_clean(cache: Path, tmp_
     with serving(*options) as service:
         (own,) = (cache / "runs").iterdir()
         assert own.name.startswith("run-")
-        assert sorted(file.suffix or file.name for file in own.iterdir()) == [
-            ".baked",
-            ".json",
-            "leader",
-            "listening",
-            "ready",
-        ]
+        names = sorted(file.suffix or file.name for file in own.iterdir())
+        assert names == [".baked", ".json", "leader", "listening", "ready"]
         with running_clients(*two_clients(service)) as clients:
             eventually(lambda: all(client.answers > 10 for client in clients))
             assert {client.seen for client in clients} == {1}

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.process
 TWO = ("--no-copy", "--workers", "2")
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
-
-
 def failure(service: Running) -> str:
     """Return why the last reload failed; "" if it did not."""
     return service.ready()["last_reload"]["error"] or ""

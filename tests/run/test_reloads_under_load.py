@@ -15,10 +15,8 @@ pytestmark = pytest.mark.ci
 
 
 def test_a_baked_file_replaced_20_times_is_never_served_mixed_and_no_worker_swaps_back(
-    serve: Serve, tmp_path: Path
+    serve: Serve, file: Path, tmp_path: Path
 ) -> None:
-    file = tmp_path / "set.baked"
-    Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 22)]
     with running_clients(*clients_of_all_workers(serve(file, "--workers", "2"))) as clients:
         for number, baked in enumerate(following, 2):

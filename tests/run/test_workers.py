@@ -20,11 +20,6 @@ TWO = ("--workers", "2")
 ANSWERED = 'store_directory_http_requests_total{method="GET",route="/stores",status="200"}'
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
-
-
 def kill_worker(service: Running, worker: int) -> None:
     """Kill a worker, and wait for its replacement."""
     others = [each for each in service.workers() if each != worker]
@@ -78,9 +73,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield Pair(service, folder)
 
 
-def test_the_replacement_of_a_killed_worker_serves_the_current_data_from_the_first_request(
-    pair: Pair,
-) -> None:
+def test_the_replacement_of_a_killed_worker_serves_the_current_data_from_the_first_request(pair: Pair) -> None:
     pair.replace()
     eventually(pair.all_serve)
     for worker in pair.service.workers():

@@ -42,10 +42,7 @@ def imported(*arguments: str) -> set[str]:
     return set(ended.stdout.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize(
-    ("command", "needed"),
-    [("sample", set()), ("check", {"numpy"}), ("serve", {"uvloop"})],
-)
+@pytest.mark.parametrize(("command", "needed"), [("sample", set()), ("check", {"numpy"}), ("serve", {"uvloop"})])
 def test_a_command_imports_only_the_slow_modules_that_it_needs(command: str, needed: set[str]) -> None:
     assert imported(command, "--help") & SLOW == needed
 

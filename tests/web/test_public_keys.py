@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
@@ -277,9 +276,3 @@ async def test_a_revoked_key_is_refused_like_an_unknown_one(service: Service, cl
         (401, b'{"detail":"The key in the parameter key is not valid"}')
     }
     assert (await ask(client, "/stores", FROM_SHOP, PREFLIGHT, method="OPTIONS", key="")).status == 405
-
-
-def test_an_older_program_which_forbids_unknown_members_refuses_a_file_with_public_keys_alone() -> None:
-    known = {"name", "sha256", "created_at", "expires_at", "revoked_at", "rate", "burst"}
-    secret, public = orjson.loads(encode_keys(ENTRIES[:2]))["keys"]
-    assert (set(secret) <= known, set(public) <= known) == (True, False)

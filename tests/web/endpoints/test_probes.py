@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_aiohttp import AiohttpClient
 
+from service import __version__
+from service.baking.layout import FORMAT
 from service.publishing.snapshot import SnapshotHolder
 from service.publishing.worker_slots import WorkerSlots
 from service.publishing.workspace import Reload
@@ -26,6 +28,15 @@ async def samples(client: Client) -> dict[str, float]:
     assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     lines = (line for line in (await response.text()).splitlines() if not line.startswith("#"))
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+async def test_responses_ready_and_metrics_have_the_same_data_version(client: Client) -> None:
+    version = (await (await client.get("/ready")).json())["version"]
+    for path in ("/stores", "/stores?city=nowhere", "/companies?limit=1", "/companies/acme", "/stores/s1"):
+        assert (await client.get(path, headers=HEADERS)).headers["X-Dataset-Version"] == version
+    metrics = await (await client.get("/metrics")).text()
+    assert f'store_directory_dataset_info{{version="{version}"}} 1.0' in metrics
+    assert f'store_directory_build_info{{format="{FORMAT.split()[-1]}",version="{__version__}"}} 1.0' in metrics
 
 
 @pytest.mark.parametrize("is_read", [True, False])

@@ -12,10 +12,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
 SAFE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
 UNSAFE = (
-    "sd_0123456789abcdefghijklmnop",
-    "x-sd_0123456789abcdef",
-    "",
-    "x" * 129,
+    *("sd_0123456789abcdefghijklmnop", "x-sd_0123456789abcdef", "", "x" * 129),
     *("a b", "a,b", '"a"', "a\tb", "ä", "a;b", "<script>", "a\\b"),
 )
 
