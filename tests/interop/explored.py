@@ -71,9 +71,10 @@ class Visit:
         """The fragment in the address."""
         return urlsplit(self.page.url).fragment
 
-    def wait(self, text: str) -> None:
+    def wait(self, text: str) -> "Visit":
         """Wait until the head of the list has a text."""
         self.page.get_by_role("heading", name=text, exact=True).wait_for()
+        return self
 
     def until(self, look: Callable[[], bool]) -> None:
         """Wait until a call returns true. Playwright handles the events of the page only inside its own calls."""

@@ -58,8 +58,7 @@ def go(visits: Any, service: Running) -> Go:
 
 
 def test_the_link_shows_the_stores_and_its_key_leaves_the_address(go: Go) -> None:
-    visit = go("/explorer")
-    visit.wait("122 stores found")
+    visit = go("/explorer").wait("122 stores found")
     assert len(visit.rows()) == 50
     assert visit.fragment == ""
     assert KEY not in visit.page.evaluate("document.documentElement.outerHTML + document.cookie + location.href")
@@ -99,14 +98,12 @@ def test_the_first_request_waits_for_no_other_module_and_the_map_for_the_rows(go
 
 
 def test_the_root_leads_a_browser_to_the_page(go: Go) -> None:
-    visit = go("/")
-    visit.wait("122 stores found")
+    visit = go("/").wait("122 stores found")
     assert visit.page.url.endswith("/explorer?sort_by=name")
 
 
 def test_typing_searches_and_the_back_button_returns(go: Go) -> None:
-    visit = go("/explorer")
-    visit.wait("122 stores found")
+    visit = go("/explorer").wait("122 stores found")
     visit.page.get_by_role("combobox", name="Search stores").press_sequentially("shop 007")
     visit.wait("1 store found")
     assert visit.query == "sort_by=name&q=shop+007"
@@ -119,8 +116,7 @@ def test_typing_searches_and_the_back_button_returns(go: Go) -> None:
 
 
 def test_filters_have_counts_and_become_chips(go: Go) -> None:
-    visit = go("/explorer")
-    visit.wait("122 stores found")
+    visit = go("/explorer").wait("122 stores found")
     visit.page.locator("summary[data-menu=city]").click()
     visit.page.get_by_label("Toronto 60").check()
     visit.wait("60 stores found")
@@ -174,8 +170,7 @@ def test_typing_in_a_menu_finds_every_value(visits: Any, served: Served, name: s
 
 
 def test_suggestions_turn_words_into_filters(go: Go) -> None:
-    visit = go("/explorer")
-    visit.wait("122 stores found")
+    visit = go("/explorer").wait("122 stores found")
     visit.page.get_by_role("combobox", name="Search stores").press_sequentially("toron")
     visit.page.get_by_role("option", name=re.compile("City.*Toronto")).click()
     visit.page.get_by_role("button", name="Remove City: Toronto").wait_for()
@@ -184,8 +179,7 @@ def test_suggestions_turn_words_into_filters(go: Go) -> None:
 
 
 def test_pages_and_order(go: Go) -> None:
-    visit = go("/explorer?country=CA")
-    visit.wait("120 stores found")
+    visit = go("/explorer?country=CA").wait("120 stores found")
     visit.click("button", "Next page")
     visit.page.get_by_text(re.compile("51.100 of 120 stores")).wait_for()
     assert visit.query == "country=CA&sort_by=name&page_num=2"
@@ -197,8 +191,7 @@ def test_pages_and_order(go: Go) -> None:
 
 
 def test_columns_are_fields_of_the_request(go: Go) -> None:
-    visit = go("/explorer?country=JP")
-    visit.wait("1 store found")
+    visit = go("/explorer?country=JP").wait("1 store found")
     visit.page.locator("#columns-menu summary").click()
     visit.page.locator("#columns").get_by_label("Longitude").check()
     visit.page.get_by_role("columnheader", name="Longitude").wait_for()
@@ -207,8 +200,7 @@ def test_columns_are_fields_of_the_request(go: Go) -> None:
 
 
 def test_a_row_opens_its_card_and_escape_returns_to_it(go: Go) -> None:
-    visit = go("/explorer?q=007")
-    visit.wait("1 store found")
+    visit = go("/explorer?q=007").wait("1 store found")
     visit.page.get_by_role("link", name="Shop 007").press("Enter")
     card = visit.page.get_by_role("complementary", name="Store")
     card.get_by_role("heading", name="Shop 007").wait_for()
@@ -279,8 +271,7 @@ def test_attributes_are_shown_filtered_and_columns(visits: Any, served: Served) 
 
 
 def test_values_of_the_data_are_text(go: Go) -> None:
-    visit = go("/explorer?country=US&country=JP#store=evil")
-    visit.wait("2 stores found")
+    visit = go("/explorer?country=US&country=JP#store=evil").wait("2 stores found")
     visit.page.get_by_role("complementary", name="Store").get_by_role("heading", name=EVIL).wait_for()
     visit.page.locator("summary[data-menu=company_id]").click()
     visit.page.locator("details[open] .choice", has_text=EVIL).wait_for()
@@ -409,8 +400,7 @@ def test_a_point_is_picked_on_the_map(go: Go) -> None:
 
 @pytest.mark.parametrize(("label", "start"), [("CSV for programs", b"store_id,"), ("GeoJSON for maps", b'{"type"')])
 def test_what_is_shown_is_downloaded(go: Go, label: str, start: bytes) -> None:
-    visit = go("/explorer?city=ottawa&sort_by=name")
-    visit.wait("60 stores found")
+    visit = go("/explorer?city=ottawa&sort_by=name").wait("60 stores found")
     visit.page.locator("#take-away summary").click()
     with visit.page.expect_download() as download:
         visit.click("button", label)
@@ -441,8 +431,7 @@ def test_newer_data_is_announced_and_shown(visits: Any, served: Served, tmp_path
 
 
 def test_offline_is_said_and_ends(go: Go) -> None:
-    visit = go("/explorer", 0)
-    visit.wait("122 stores found")
+    visit = go("/explorer", 0).wait("122 stores found")
     visit.page.context.set_offline(True)
     visit.page.get_by_role("combobox", name="Search stores").fill("007")
     visit.page.get_by_role("heading", name="The service cannot be reached.").wait_for()
@@ -505,8 +494,7 @@ def test_axe_finds_nothing_serious_in_open_menus(go: Go, scheme: Any) -> None:
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_serious_while_there_are_suggestions(go: Go, viewport: ViewportSize) -> None:
-    visit = go("/explorer", viewport=viewport, reduced_motion="reduce")
-    visit.wait("122 stores found")
+    visit = go("/explorer", viewport=viewport, reduced_motion="reduce").wait("122 stores found")
     search = visit.page.get_by_role("combobox", name="Search stores")
     search.fill("toro")
     visit.page.get_by_role("option", name=re.compile("Place.*Toronto")).wait_for()
@@ -536,8 +524,7 @@ def test_until_the_data_is_there_the_rows_are_sketched(visits: Any, service: Run
 
 
 def test_on_a_phone_the_list_and_the_map_are_tabs(go: Go) -> None:
-    visit = go("/explorer", viewport=PHONE)
-    visit.wait("122 stores found")
+    visit = go("/explorer", viewport=PHONE).wait("122 stores found")
     assert not visit.page.locator("#map").is_visible()
     visit.click("tab", "Map")
     visit.page.locator(".cluster").first.wait_for()

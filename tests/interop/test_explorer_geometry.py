@@ -67,8 +67,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
 def test_a_new_result_begins_at_its_top(look: Look, size: str) -> None:
-    visit = look("/explorer", SIZES[size])
-    visit.wait("122 stores found")
+    visit = look("/explorer", SIZES[size]).wait("122 stores found")
     scroll_to_end(visit)
     visit.page.locator("#order").focus()
     visit.page.locator("#order").select_option("name desc")
@@ -85,8 +84,7 @@ def test_a_new_result_begins_at_its_top(look: Look, size: str) -> None:
 
 
 def test_rows_are_lines_of_which_sixteen_are_on_a_screen(look: Look) -> None:
-    visit = look("/explorer?near=43.6,-79.4")
-    visit.wait("122 stores, nearest first")
+    visit = look("/explorer?near=43.6,-79.4").wait("122 stores, nearest first")
     visit.page.get_by_role("columnheader", name="Area (m²)").wait_for()
     heights = visit.page.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
     assert max(heights) <= 34
@@ -98,8 +96,7 @@ def test_rows_are_lines_of_which_sixteen_are_on_a_screen(look: Look) -> None:
 
 
 def test_the_order_is_shown_and_by_name_at_first(look: Look) -> None:
-    visit = look("/explorer")
-    visit.wait("122 stores found")
+    visit = look("/explorer").wait("122 stores found")
     assert visit.query == "sort_by=name"
     assert visit.page.locator("th[aria-sort=ascending]").inner_text().startswith("Name")
     assert visit.page.locator("#order").evaluate("select => select.selectedOptions[0].text") == "Name ↑"
@@ -108,8 +105,7 @@ def test_the_order_is_shown_and_by_name_at_first(look: Look) -> None:
 
 
 def test_countries_have_names_and_only_closed_stores_a_status(look: Look) -> None:
-    visit = look("/explorer?q=shop")
-    visit.wait("60 stores found")
+    visit = look("/explorer?q=shop").wait("60 stores found")
     assert visit.page.locator("td.country").first.inner_text() == "Canada"
     assert visit.page.locator("td.name .badge").all_inner_texts() == ["Closed permanently"] * 25  # of the first 50
     visit.page.locator("tr:has(.badge) a").first.click()
@@ -121,8 +117,7 @@ def test_countries_have_names_and_only_closed_stores_a_status(look: Look) -> Non
 
 
 def test_a_phone_has_room_for_the_list(look: Look) -> None:
-    visit = look("/explorer", SMALL_PHONE)
-    visit.wait("122 stores found")
+    visit = look("/explorer", SMALL_PHONE).wait("122 stores found")
     assert box(visit.page.locator("#rows"))["height"] >= 450
     assert box(visit.page.locator("#pager"))["bottom"] <= SMALL_PHONE["height"]
     assert visit.page.evaluate("document.documentElement.scrollWidth") == 375
@@ -135,8 +130,7 @@ def test_a_phone_has_room_for_the_list(look: Look) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_each_menu_opens_inside_the_window(look: Look, size: str) -> None:
-    visit = look("/explorer", SIZES[size])
-    visit.wait("122 stores found")
+    visit = look("/explorer", SIZES[size]).wait("122 stores found")
     visit.page.locator("footer .version").wait_for(state="attached")  # after the counts, which show and hide menus
     menus = visit.page.locator("details.menu:visible")
     assert menus.count() >= 6
@@ -149,16 +143,14 @@ def test_each_menu_opens_inside_the_window(look: Look, size: str) -> None:
 
 
 def test_a_phone_that_is_turned_has_the_map_beside_the_list(look: Look) -> None:
-    visit = look("/explorer", PHONE)
-    visit.wait("122 stores found")
+    visit = look("/explorer", PHONE).wait("122 stores found")
     visit.page.set_viewport_size({"width": PHONE["height"] + 100, "height": PHONE["width"]})
     visit.page.locator(".cluster").first.wait_for()
 
 
 @pytest.mark.parametrize("size", ["desktop", "wide"])
 def test_the_card_never_hides_the_pin(look: Look, size: str) -> None:
-    visit = look("/explorer?q=shop", SIZES[size])
-    visit.wait("60 stores found")
+    visit = look("/explorer?q=shop", SIZES[size]).wait("60 stores found")
     visit.page.locator(".leaflet-container").wait_for()
     visit.page.get_by_role("link", name="Shop 090").click()
     wait_for_pin(visit)
@@ -226,8 +218,7 @@ def circles(visit: Visit) -> list[tuple[float, float, float]]:
 
 @pytest.mark.parametrize("zooms", [0, 1, 2])
 def test_clusters_do_not_overlap(look: Look, zooms: int) -> None:
-    visit = look("/explorer?country=CA")
-    visit.wait("120 stores found")
+    visit = look("/explorer?country=CA").wait("120 stores found")
     visit.page.locator(".cluster").first.wait_for()
     for _ in range(zooms):
         visit.page.locator(".cluster").evaluate_all("all => { for (const each of all) each.dataset.old = ''; }")
@@ -238,21 +229,18 @@ def test_clusters_do_not_overlap(look: Look, zooms: int) -> None:
 
 
 def test_across_the_antimeridian_all_stores_are_on_the_map(look: Look) -> None:
-    visit = look("/explorer?country=FJ")
-    visit.wait("2 stores found")
+    visit = look("/explorer?country=FJ").wait("2 stores found")
     visit.page.get_by_role("link", name="a").nth(1).wait_for()
     for at in range(2):
         visit.page.locator("tbody tr a").nth(at).click()
         wait_for_pin(visit)
         visit.page.keyboard.press("Escape")
         visit.page.locator("#card").wait_for(state="hidden")
-    visit.open("/explorer?bbox=179,-18,-179,-16")
-    visit.wait("2 stores found")
+    visit.open("/explorer?bbox=179,-18,-179,-16").wait("2 stores found")
 
 
 def test_near_a_point_the_map_shows_the_ten_nearest(look: Look) -> None:
-    with_names = look("/explorer?near=43.6,-79.4")
-    with_names.wait("122 stores, nearest first")
+    with_names = look("/explorer?near=43.6,-79.4").wait("122 stores, nearest first")
     area = with_names.page.locator(".leaflet-control-scale-line").first
     eventually(lambda: re.fullmatch(r"(\d+ m|[12] km)", area.inner_text()) is not None)  # they are within 2 km
 
@@ -264,8 +252,7 @@ def test_the_map_names_countries_in_the_language_of_the_visitor(visits: Any, ser
 
 
 def test_pointing_at_a_row_and_at_its_mark_links_the_two(look: Look) -> None:
-    visit = look("/explorer?q=suva")
-    visit.wait("1 store found")
+    visit = look("/explorer?q=suva").wait("1 store found")
     place, pointed = box(visit.page.locator("#map")), visit.page.locator("tr.pointed")
 
     def is_pointed() -> bool:
@@ -279,8 +266,7 @@ def test_pointing_at_a_row_and_at_its_mark_links_the_two(look: Look) -> None:
 
 
 def test_there_are_at_most_five_menus_and_one_for_more(look: Look) -> None:
-    visit = look("/explorer")
-    visit.wait("122 stores found")
+    visit = look("/explorer").wait("122 stores found")
     menus = visit.page.locator("#menus > details:visible > summary")
     expect(menus).to_have_text(["Near", "Country", "City", "Company", "More filters"])
     visit.page.locator("#more > summary").click()
@@ -295,8 +281,7 @@ def test_there_are_at_most_five_menus_and_one_for_more(look: Look) -> None:
 
 
 def test_stores_that_changed_since_a_day_are_found(look: Look) -> None:
-    visit = look("/explorer")
-    visit.wait("122 stores found")
+    visit = look("/explorer").wait("122 stores found")
     visit.page.locator("#more > summary").click()
     visit.page.get_by_label("Changed since").fill("2024-05-31")
     visit.wait("120 stores found")
@@ -324,8 +309,7 @@ def test_stores_that_the_map_does_not_have_are_counted(visits: Any, served: Serv
 
 
 def test_a_parameter_that_is_none_has_a_suggestion(look: Look) -> None:
-    visit = look("/explorer?citty=Suva")
-    visit.wait("122 stores found")
+    visit = look("/explorer?citty=Suva").wait("122 stores found")
     visit.click("button", "Did you mean city?")
     visit.wait("1 store found")
     assert visit.query == "sort_by=name&city=Suva"
@@ -400,8 +384,7 @@ def test_opening_hours_are_shown_and_filtered(visits: Any, served: Served) -> No
 
 
 def test_a_search_closes_the_store_that_it_does_not_find_and_the_map_shows_what_it_finds(look: Look) -> None:
-    visit = look("/explorer?q=shop")
-    visit.wait("60 stores found")
+    visit = look("/explorer?q=shop").wait("60 stores found")
     visit.page.get_by_role("link", name="Shop 090").click()
     visit.page.locator(".pin").wait_for()
     visit.page.get_by_role("combobox", name="Search stores").fill("suva")
@@ -430,8 +413,7 @@ def test_the_distance_of_the_open_store_is_that_of_the_list(look: Look) -> None:
 
 
 def test_a_result_is_shown_whole_when_its_open_store_is_closed_meanwhile(look: Look) -> None:
-    visit = look("/explorer?city=Suva")
-    visit.wait("1 store found")
+    visit = look("/explorer?city=Suva").wait("1 store found")
     visit.until(lambda: visit.areas != [])
     for _ in range(4):
         visit.click("button", "Zoom out")

@@ -50,8 +50,7 @@ def test_a_store_is_said_to_be_open_in_data_without_hours(visits: Any, served: S
 
 
 def test_on_a_phone_the_formats_of_a_download_are_seen_whole(look: Look) -> None:
-    visit = look("/explorer", PHONE)
-    visit.wait("4 stores found")
+    visit = look("/explorer", PHONE).wait("4 stores found")
     visit.page.locator("#take-away summary").click()
     formats = visit.page.locator(".format")
     expect(formats).to_have_count(4)
@@ -74,8 +73,7 @@ def test_a_menu_stays_in_the_window_when_its_content_comes(visits: Any, service:
 
 
 def test_on_a_phone_the_button_of_an_open_menu_stays_in_sight(look: Look) -> None:
-    visit = look("/explorer", PHONE)
-    visit.wait("4 stores found")
+    visit = look("/explorer", PHONE).wait("4 stores found")
     for menu, field in {"#more > summary": "Changed since", "summary[data-menu=city]": "Town 1 2"}.items():
         button = visit.page.locator(menu)
         button.click()
@@ -103,8 +101,7 @@ def test_filters_are_not_crossed_out_before_the_service_says_which_it_has(visits
 
 
 def test_beside_an_open_store_names_have_the_room_that_dates_leave(look: Look) -> None:
-    visit = look("/explorer?sort_by=updated_at")
-    visit.wait("4 stores found")
+    visit = look("/explorer?sort_by=updated_at").wait("4 stores found")
     visit.page.get_by_role("link", name="Müller 3").click()
     visit.page.locator("#card h2").wait_for()
     names, rows = box(visit.page.locator("td.name")), box(visit.page.locator("#rows"))

@@ -92,8 +92,7 @@ def test_the_map_returns_to_what_it_showed_before_the_store_was_opened(look: Loo
 
 
 def test_the_list_stays_where_it_was_while_a_store_is_open(look: Look) -> None:
-    visit = look("/explorer")
-    visit.wait("120 stores found")
+    visit = look("/explorer").wait("120 stores found")
     scroll_to_end(visit)
     at = top(visit)
     for close in ("Escape", "Close"):
@@ -124,8 +123,7 @@ def test_the_open_store_and_the_focus_stay_in_the_list_when_the_attributes_come(
 
 
 def test_on_a_phone_the_filters_begin_at_their_start_with_a_new_result(look: Look) -> None:
-    visit = look("/explorer", PHONE)
-    visit.wait("120 stores found")
+    visit = look("/explorer", PHONE).wait("120 stores found")
     bar = visit.page.locator("#toolbar")
     left = "bar => bar.scrollLeft"
     bar.evaluate("bar => { bar.scrollLeft = 300; }")
@@ -142,8 +140,7 @@ def test_on_a_phone_the_filters_begin_at_their_start_with_a_new_result(look: Loo
 
 @pytest.mark.parametrize("seen", ["", "the map", "another result"])
 def test_on_a_phone_show_on_map_goes_to_the_store(look: Look, seen: str) -> None:
-    visit = look("/explorer", SMALL_PHONE)
-    visit.wait("120 stores found")
+    visit = look("/explorer", SMALL_PHONE).wait("120 stores found")
     if seen:
         visit.click("tab", "Map")
         visit.page.locator(".cluster").first.wait_for()
@@ -158,8 +155,7 @@ def test_on_a_phone_show_on_map_goes_to_the_store(look: Look, seen: str) -> None
 
 
 def test_on_a_phone_the_map_says_how_many_stores_there_are(look: Look) -> None:
-    visit = look("/explorer#tab=map", SMALL_PHONE)
-    visit.wait("120 stores found")
+    visit = look("/explorer#tab=map", SMALL_PHONE).wait("120 stores found")
     total, place = box(visit.page.locator("#total")), box(visit.page.locator("#map"))
     assert is_apart(total, place)
     assert place["height"] >= 450
@@ -190,8 +186,7 @@ def test_on_a_phone_the_map_gives_way_to_what_is_wrong(visits: Any, service: Run
 
 @pytest.mark.parametrize("viewport", [DESKTOP, SMALL_PHONE], ids=["desktop", "phone"])
 def test_choosing_a_point_is_cancelled_by_a_button(look: Look, viewport: Any) -> None:
-    visit = look("/explorer?country=GB", viewport)
-    visit.wait("60 stores found")
+    visit = look("/explorer?country=GB", viewport).wait("60 stores found")
     near = visit.page.locator("summary[data-menu=near]")
     cancel = visit.page.get_by_role("button", name="Cancel")
     for cancelled in (True, False):
@@ -213,8 +208,7 @@ def test_choosing_a_point_is_cancelled_by_a_button(look: Look, viewport: Any) ->
 
 
 def test_a_click_outside_a_menu_only_closes_it(look: Look) -> None:
-    visit = look("/explorer")
-    visit.wait("120 stores found")
+    visit = look("/explorer").wait("120 stores found")
     visit.page.locator(".cluster").first.wait_for()
     shown = scale(visit)
     menu = visit.page.locator("details:has(> summary[data-menu=near])")
@@ -245,8 +239,7 @@ def test_the_number_of_a_store_is_read_and_called_where_it_is_opened(look: Look)
 
 
 def test_the_stores_nearby_and_those_of_a_company_are_looked_for_afresh(look: Look) -> None:
-    visit = look("/explorer?q=shop+001&city=Leeds#store=s001")
-    visit.wait("1 store found")
+    visit = look("/explorer?q=shop+001&city=Leeds#store=s001").wait("1 store found")
     visit.click("button", "Stores nearby")
     visit.wait("120 stores, nearest first")
     assert visit.query == "near=53.001,-1.49"
@@ -272,16 +265,14 @@ def test_a_link_does_not_say_whose_position_it_has(visits: Any, service: Running
 
 
 def test_one_condition_is_cleared_like_many(look: Look) -> None:
-    visit = look("/explorer?is_open=false")
-    visit.wait("30 stores found")
+    visit = look("/explorer?is_open=false").wait("30 stores found")
     visit.page.get_by_role("button", name="Remove Status: Closed permanently").wait_for()
     visit.click("button", "Clear all")
     visit.wait("120 stores found")
 
 
 def test_a_filter_that_is_chosen_or_used_stays_though_it_has_no_other_value(look: Look) -> None:
-    visit = look("/explorer?country=GB&city=Leeds&q=shop+001")
-    visit.wait("1 store found")
+    visit = look("/explorer?country=GB&city=Leeds&q=shop+001").wait("1 store found")
     menu = visit.page.locator("details:has(> summary[data-menu=country])")
     expect(menu.locator("> summary")).to_have_text("Country · 1")
     menu.locator("> summary").click()
