@@ -34,7 +34,6 @@ _TWICE: Final = re.compile(
 # Its beginning in UTF-8, of which it is found several times sooner.
 _BEGINS_TWICE: Final = re.compile(rb"\xc3[\x82-\xb4](?:[\xc2\xc6\xcb\xe2]|\xc5[\x92\x93\xa0\xa1\xb8\xbd\xbe])")
 _ENTITY: Final = re.compile(r"&(?:amp;)*(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
-_APOSTROPHES: Final = ("'", "\u2019")
 _APOSTROPHE: Final = re.compile(r"^['\u2019](?=\+?[0-9][0-9 ()./+-]*$)", re.MULTILINE)
 
 
@@ -135,7 +134,7 @@ def may_have_wrong_characters(lines: str, *, is_code: bool, is_printable: bool =
 
     Texts in ASCII cost a search or two, to look whether others are printable ten times as much.
     """
-    if (";" in lines and "&" in lines) or (is_code and any(apostrophe in lines for apostrophe in _APOSTROPHES)):
+    if (";" in lines and "&" in lines) or (is_code and ("'" in lines or "\u2019" in lines)):
         return True
     if lines.isascii():
         return False

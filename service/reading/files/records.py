@@ -180,9 +180,8 @@ def _owners(stores: ResourceMapping) -> ResourceMapping:
         field: msgspec.structs.replace(FieldMapping.of_column(column, optional=True), default="")
         for field, column in columns.items()
     }
-    return msgspec.structs.replace(
-        stores, fields=fields | {_IDENTIFIER: stores.fields.get(_IDENTIFIER, fields[_IDENTIFIER])}
-    )
+    own = {field: entry for field, entry in stores.fields.items() if field == _IDENTIFIER}
+    return msgspec.structs.replace(stores, fields=fields | own)
 
 
 def _watched(

@@ -43,9 +43,7 @@ _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORE
 _LONGEST_SEPARATOR_LINE: Final = 12  # bytes
 _BEGINNINGS: Final = {
     WEB_PAGE: "a web page; download the data itself",
-    re.compile(
-        rb'\s*(?:\[\s*\{|\{)\s*"'
-    ): "JSON: its name must end in .json, or in .jsonl with one record in each line",
+    re.compile(rb'\s*(?:\[\s*)?\{\s*"'): "JSON: its name must end in .json, or in .jsonl with one record in each line",
 }
 _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 

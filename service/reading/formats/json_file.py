@@ -76,15 +76,12 @@ class RecordDecoder:
 
     def _build_decoder(self, *, is_complete: bool) -> None:
         """Build the decoder of all known members; if they are complete, others are ignored."""
-        names = self._names = [*self._used, *self._unused]
-        self._is_complete, are_declarable = is_complete, _are_declarable(names)
+        names, texts = [*self._used, *self._unused], self._texts
+        self._names, self._is_complete, are_declarable = names, is_complete, _are_declarable(names)
         members = {f"member_{index}": name for index, name in enumerate(names)}
         record = msgspec.defstruct(
             "Record",
-            [
-                (key, str | bool | None, None) if name in self._texts else (key, Raw, _ABSENT)
-                for key, name in members.items()
-            ],
+            [(key, str | bool | None, None) if name in texts else (key, Raw, _ABSENT) for key, name in members.items()],
             rename=members if are_declarable else None,
             eq=False,
             gc=False,

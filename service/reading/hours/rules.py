@@ -255,9 +255,7 @@ def _word(token: Token, following: Token) -> Token:
 def days_of(names: Iterable[str]) -> Mapping[str, int]:
     """Return the days that names of one language mean. Raises HoursError if it is none, or two that differ."""
     distinct = set(names)
-    readings = [
-        {name: days[name] for name in distinct} for days in _LANGUAGES if all(name in days for name in distinct)
-    ]
+    readings = [{name: days[name] for name in distinct} for days in _LANGUAGES if distinct <= days.keys()]
     if not readings:
         raise HoursError("names of days of several languages")
     if any(each != readings[0] for each in readings):

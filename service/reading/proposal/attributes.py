@@ -28,7 +28,7 @@ from service.reading.hours.schedule import HoursError
 from service.reading.mapping.conversions import AttributeReader
 from service.reading.mapping.declaration import FieldMapping
 from service.reading.mapping.toml import one_or_several, quoted, toml
-from service.reading.proposal.entry import Keys, ProposedEntry, prove_formats, unused_columns, used_columns
+from service.reading.proposal.entry import Entries, Keys, prove_formats, unused_columns, used_columns
 from service.reading.proposal.first_records import FIRST, NUMBER, ColumnSample, FirstRecords
 from service.texts import truncate
 
@@ -168,9 +168,7 @@ class _Source(msgspec.Struct, frozen=True):
     exceptions: str = ""
 
 
-def propose_hours(
-    file: RecordFile, first: FirstRecords, entries: Mapping[str, ProposedEntry]
-) -> tuple[str, AbstractSet[str], Sequence[str]]:
+def propose_hours(file: RecordFile, first: FirstRecords, entries: Entries) -> tuple[str, set[str], Sequence[str]]:
     """Return hours of which most values can be read, in TOML, and the columns that they are made of; "" for none.
 
     No entry has these columns. If there are none, comments name the columns of hours and why they cannot be read.
@@ -186,7 +184,7 @@ def propose_hours(
     tried = [] if batch is None else [(each, *_count(batch, each, _TRIED)) for each in sources]
     likely = [(each, read) for each, read, unread in tried if read > len(unread)]
     if batch is None or not likely:
-        return "", frozenset(), [*_reasons(tried, first)]
+        return "", set(), [*_reasons(tried, first)]
     best, _ = max(likely, key=lambda each: (each[0].is_sure, each[1]))
     read, unread = _count(batch, best)
     zone, column = _zone(first, entries, unused.values())
@@ -263,9 +261,7 @@ def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int,
     return sum(each is not None for each in cells) - len(unread) if are_open else 0, unread
 
 
-def _zone(
-    first: FirstRecords, entries: Mapping[str, ProposedEntry], unused: Iterable[ColumnSample]
-) -> tuple[Keys, str]:
+def _zone(first: FirstRecords, entries: Entries, unused: Iterable[ColumnSample]) -> tuple[Keys, str]:
     """Return the key of time zones, and their column; or of a table by province, whose gaps are to be filled in."""
     if column := next((each.name for each in unused if each.texts and set(each.texts) <= time_zones()), ""):
         return {"timezone": {"from": column}}, column

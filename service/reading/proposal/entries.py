@@ -36,6 +36,7 @@ from service.reading.mapping.points import (
 )
 from service.reading.mapping.toml import quoted
 from service.reading.proposal.entry import (
+    Entries,
     ProposedEntry,
     entry_of,
     fill_in,
@@ -70,9 +71,7 @@ Integers: TypeAlias = NDArray[np.int64]
 _FACTORS: Final[Integers] = np.array([0x9E3779B97F4A7C15 * 3**power % 2**63 for power in range(16)], np.int64)
 
 
-def find_split_columns(
-    columns: Sequence[ColumnSample], chosen: Mapping[str, str]
-) -> Iterator[dict[str, ProposedEntry]]:
+def _split_columns(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> Iterator[dict[str, ProposedEntry]]:
     """Yield the entries of each column with the values of two fields, for which no other column was chosen."""
     taken = dict(chosen)
     for column in columns:
@@ -115,15 +114,13 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     exchanged = _are_exchanged(first.columns, named)
     if exchanged:
         named |= {field: named[other] for field, other in zip(COORDINATES, COORDINATES[::-1], strict=True)}
-    split = {field: entry for found in find_split_columns(columns, named) for field, entry in found.items()}
+    split = {field: entry for found in _split_columns(columns, named) for field, entry in found.items()}
     named |= {field: entry.columns[0] for field, entry in split.items()}
     valued = _columns_by_values(columns, named)
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
-    comments = dict.fromkeys(valued, "found by its values") | dict.fromkeys(
-        COORDINATES if exchanged else (), _EXCHANGED
-    )
+    comments = dict.fromkeys(valued, "found by its values") | dict.fromkeys(COORDINATES * exchanged, _EXCHANGED)
     for field, comment in comments.items():
         entries[field] = msgspec.structs.replace(entries[field], comment=comment)
     entries |= split
@@ -172,7 +169,7 @@ def _all_degrees(column: ColumnSample) -> Iterator[float]:
     return (degrees(text) for text in column.texts if _NUMBER.fullmatch(text))
 
 
-def _padded_codes(entries: Mapping[str, ProposedEntry], first: FirstRecords) -> dict[str, ProposedEntry]:
+def _padded_codes(entries: Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return the entry of postal codes some of which lost zeros in front, as those of all countries of a file show."""
     columns = [first.columns[entries[field].columns[0]] for field in ("postal_code", "country") if field in entries]
     if len(columns) < len(("postal_code", "country")) or len(entries["postal_code"].columns) > 1:
@@ -195,9 +192,7 @@ def _are_rows_numbered(column: ColumnSample) -> bool:
     return not any(map(str.isalnum, column.name)) and column.cells == numbers and len(numbers) > 1
 
 
-def find_identifier(
-    file: RecordFile, entries: Mapping[str, ProposedEntry], first: FirstRecords
-) -> dict[str, ProposedEntry]:
+def find_identifier(file: RecordFile, entries: Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return the entry of the identifier of stores: the shortest distinct join of columns of names and addresses.
 
     Of stores without a name, an identifier beside one is such a column; if it is taken, the name has an entry, too.

@@ -49,17 +49,20 @@ class ProposedEntry(msgspec.Struct, frozen=True):
         return toml(shortest({**self.keys, **keys}))
 
 
+Entries: TypeAlias = Mapping[str, ProposedEntry]  # by field
+
+
 def shortest(keys: Keys) -> str | Keys:
     """Return an entry as it is written: a column alone is no table."""
     return keys["from"] if keys.keys() == {"from"} else keys
 
 
-def used_columns(entries: Mapping[str, ProposedEntry]) -> set[str]:
+def used_columns(entries: Entries) -> set[str]:
     """Return the columns that entries are made of."""
     return {name for entry in entries.values() for name in entry.columns}
 
 
-def unused_columns(first: FirstRecords, entries: Mapping[str, ProposedEntry]) -> dict[str, ColumnSample]:
+def unused_columns(first: FirstRecords, entries: Entries) -> dict[str, ColumnSample]:
     """Return the columns with values that no entry is made of."""
     used = used_columns(entries)
     return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
@@ -172,9 +175,7 @@ def flag_entry(column: ColumnSample) -> ProposedEntry:
     return msgspec.structs.replace(entry, notes=(*entry.notes, *blanks))
 
 
-def propose_closing(
-    columns: Sequence[ColumnSample], entries: Mapping[str, ProposedEntry], first: FirstRecords
-) -> dict[str, ProposedEntry]:
+def propose_closing(columns: Sequence[ColumnSample], entries: Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return the entry of `is_open` with a column of closing dates, if one of some columns is named like that."""
     closing = [column for column in columns if is_closed_name(column.name) and column.has_values]
     dated = next((column for column in closing if any(map(may_be_date, column.texts))), None)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
@@ -21,6 +21,7 @@ from service.reading.mapping.toml import quoted, toml
 from service.reading.proposal.attributes import propose_attributes, propose_hours
 from service.reading.proposal.entries import find_identifier, propose_entries, propose_entry
 from service.reading.proposal.entry import (
+    Entries,
     Keys,
     ProposedEntry,
     fill_in,
@@ -50,7 +51,6 @@ _SIGNATURES: Final[Mapping[str, Sequence[Sequence[str]]]] = {
     "openstreetmap": [("@id", "shop"), ("@id", "addr:street"), ("shop", "addr:street")],
     "google-business-profile": [("Store code", "Business name")],
 }
-_Entries: TypeAlias = Mapping[str, ProposedEntry]
 _IN_LINE: Final = 20  # names that are listed
 _MAX_SHOWN: Final = 50  # columns without names, characters of a long one
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
@@ -132,7 +132,7 @@ def _heading(file: RecordFile, name: str, first: FirstRecords, options: Keys) ->
         yield "# Few names of columns are known. They must be in the first row, without a title above them."
 
 
-def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:
+def _complete(entries: Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries in the order of the fields, with those of required fields that have no column or no value."""
     complete = {}
     for field in (each for each in STORES.fields if each.required or each.name in entries):
@@ -142,7 +142,7 @@ def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRec
     return complete
 
 
-def _proposed_options(first: FirstRecords, entries: _Entries) -> Keys:
+def _proposed_options(first: FirstRecords, entries: Entries) -> Keys:
     options: dict[str, Any] = {}
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
     if any(map(_DECIMAL_COMMA.search, numbers)) and not any("." in text for text in numbers):
@@ -156,11 +156,11 @@ def _proposed_options(first: FirstRecords, entries: _Entries) -> Keys:
     return options
 
 
-def _columns(field: str, first: FirstRecords, entries: _Entries) -> list[ColumnSample]:
+def _columns(field: str, first: FirstRecords, entries: Entries) -> list[ColumnSample]:
     return [first.columns[name] for name in entries[field].columns] if field in entries else []
 
 
-def _repairs(first: FirstRecords, entries: _Entries, declared: Sequence[str]) -> tuple[Keys, str]:
+def _repairs(first: FirstRecords, entries: Entries, declared: Sequence[str]) -> tuple[Keys, str]:
     """Return the key of the repairs without which texts are errors, or of others in a comment, and what to add."""
     words = {column.name for field in _WORDS for column in _columns(field, first, entries)}
     found = {
@@ -178,7 +178,7 @@ def _repairs(first: FirstRecords, entries: _Entries, declared: Sequence[str]) ->
     return {"repair": needed, **trim}, others
 
 
-def _options(options: Keys, of_repair: str, entries: _Entries) -> list[str]:
+def _options(options: Keys, of_repair: str, entries: Entries) -> list[str]:
     comments = dict.fromkeys(("repair", "# repair"), f"  # {of_repair}" if of_repair else "")
     lines = [f"{key} = {toml(value)}{comments.get(key, '')}" for key, value in options.items()]
     if any(field in entries and len(entries[field].keys) > 1 for field in _INSTANTS):
@@ -186,7 +186,7 @@ def _options(options: Keys, of_repair: str, entries: _Entries) -> list[str]:
     return [f"[{STORES.name}]", *lines] if lines else []
 
 
-def _fields(entries: _Entries, optional: AbstractSet[str]) -> Sequence[str]:
+def _fields(entries: Entries, optional: AbstractSet[str]) -> Sequence[str]:
     lines: list[str] = []
     for field in (each.name for each in STORES.fields if each.name in entries):
         entry = entries[field]
@@ -239,7 +239,7 @@ def _entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEn
     return entries
 
 
-def _entries_to_add(made: _Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
+def _entries_to_add(made: Entries, first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries where those of a preset are not enough: values are missing, or dates have another format."""
     added = dict[str, ProposedEntry]()
     for field in STORES.fields if first.count else ():
@@ -255,9 +255,7 @@ def _entries_to_add(made: _Entries, first: FirstRecords) -> dict[str, ProposedEn
     return added
 
 
-def _complete_preset(
-    made: Mapping[str, ProposedEntry], first: FirstRecords, *, paths: bool
-) -> dict[str, ProposedEntry]:
+def _complete_preset(made: Entries, first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
     """Return entries of the fields for which a file has none of the columns of a preset, from its other columns."""
     used = used_columns(made)
     others = {name: column for name, column in first.columns.items() if name not in used}
