@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 
-from service.reading.batch import Batch, Cell, RecordFile, WrongType
+from service.reading.batch import Batch, Cell, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
-from service.reading.formats.json_file import JsonFile, RecordDecoder, column, open_json, paths_of
+from service.reading.formats.json_file import JsonFile, RecordDecoder, column, paths_of
 from service.reading.formats.json_text import JsonValue, array_values, file_error
 from service.spool import FileBytes
 
@@ -194,15 +194,13 @@ def _check_collection(text: FileBytes) -> None:
             check_reference(None)
 
 
-class OverpassFile(RecordFile):
+class OverpassFile(JsonFile):
     """The elements of Overpass JSON."""
 
-    is_table = False
-
     def __init__(self, text: FileBytes) -> None:
-        self._file = open_json(text)
-        names = frozenset(self._file.names)
-        self.names = [*(name.removeprefix(_TAGS) for name in self._file.names if name.startswith(_TAGS)), *_OWN_MEMBERS]
+        super().__init__(array_values(text))
+        names = frozenset(self.names)
+        self.names = [*(name.removeprefix(_TAGS) for name in self.names if name.startswith(_TAGS)), *_OWN_MEMBERS]
         has_centres = _PARTS.isdisjoint(names) or not names.isdisjoint(_CENTRE + _BOUNDS)
         self.assumed = [] if has_centres else ["ways and relations have no location: query with `out center`"]
 
@@ -210,7 +208,7 @@ class OverpassFile(RecordFile):
         """Yield all elements, with some columns. Raises FileError."""
         wanted = [*columns, *also]
         tags = {name: f"{_TAGS}{name}" for name in wanted if name not in _OWN_MEMBERS}
-        for batch in self._file.batches([*tags.values(), *_MEMBERS]):
+        for batch in super().batches([*tags.values(), *_MEMBERS]):
             found = {name: batch.columns[path] for name, path in tags.items()} | _own(batch.columns)
             yield msgspec.structs.replace(batch, columns={name: found[name] for name in wanted}, unused=())
 

@@ -124,10 +124,8 @@ class _Reader:
         return kind, _DIMENSIONS[thousands] + bool(code & _Z) + bool(code & _M)
 
     def _integer(self) -> int:
-        value: int
-        (value,) = struct.unpack_from(f"{self._order}I", self._wkb, self._offset)
         self._offset += 4
-        return value
+        return int(struct.unpack_from(f"{self._order}I", self._wkb, self._offset - 4)[0])
 
     def _sequence(self, count: int, size: int) -> Iterator[tuple[float, float]]:
         start, position = self._offset, struct.Struct(f"{self._order}{size}d")

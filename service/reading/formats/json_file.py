@@ -253,7 +253,7 @@ class JsonFile(RecordFile):
     """The records in values of JSON."""
 
     is_table = False
-    assumed = ()
+    assumed: Sequence[str] = ()
 
     def __init__(self, values: JsonValues, decoder: type[RecordDecoder] = RecordDecoder) -> None:
         """Take the records; the paths are known from the first. Raises FileError if one of these is not JSON."""

@@ -240,8 +240,7 @@ def _views(text: FileBytes, values: Sequence[Raw]) -> JsonValues:
 def _address(view: FileBytes | Raw) -> int:
     import numpy as np  # noqa: PLC0415 - as above
 
-    address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
-    return address
+    return int(np.frombuffer(view, np.uint8).__array_interface__["data"][0])
 
 
 def check_json(value: JsonValue) -> None:

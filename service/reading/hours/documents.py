@@ -62,7 +62,7 @@ class _Specification(msgspec.Struct, rename="camel"):
 
 def _read_ucp(schedule: Schedule, value: Any, as_of: date) -> None:
     """Add hours of UCP: those of schema.org with other names, whose times differ."""
-    objects: list[dict[str, Any]] = msgspec.convert(value, list[dict[str, Any]])
+    objects = msgspec.convert(value, list[dict[str, Any]])
     entries = [{_SCHEMA_ORG.get(name, name): each[name] for name in each} for each in objects]
     if any("opens" in each and each["opens"] == each.get("closes") for each in entries):
         raise HoursError("equal times")
