@@ -273,7 +273,6 @@ def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:
     """Return whether all required columns are found with a delimiter; of declared ones, as many as are declared."""
     if text.options.columns:
         return any(len(row) == len(text.options.columns) for row in text.rows(delimiter).read(1).rows)
-    try:
+    with suppress(FileError):
         return finds(CsvFile(text, delimiter, finds).names)
-    except FileError:
-        return False
+    return False

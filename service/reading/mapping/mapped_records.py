@@ -1,6 +1,7 @@
 """Apply a mapping to the records of a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from difflib import get_close_matches
 from itertools import chain, repeat
@@ -65,11 +66,10 @@ def resolve_columns(
 
 def has_columns(names: Sequence[str], *, mapping: ResourceMapping, resource: Resource) -> bool:
     """Return whether a table with some columns has those that a mapping and the required fields need."""
-    try:
+    with suppress(FileError):
         resolve_columns(names, mapping, resource, is_table=True, by_name=True)
-    except FileError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _as_columns(columns: Mapping[str, str]) -> dict[str, FieldMapping]:

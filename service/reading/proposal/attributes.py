@@ -6,6 +6,7 @@ Opening hours are those of a column of texts, of one for each day, or of JSON, i
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from contextlib import suppress
 from functools import partial
 from itertools import count, islice
 from typing import Final
@@ -157,15 +158,11 @@ def _keys(column: ColumnSample, first: FirstRecords, *, decimal: str, paths: boo
 
 
 class _Source(msgspec.Struct, frozen=True):
-    """Columns that may have hours: one, or that of each day; what declares them; whether nothing else is likely.
-
-    exceptions  the column of exceptions, "" if there is none
-    """
+    """Columns that may have hours: one, or that of each day; what declares them; whether nothing else is likely."""
 
     columns: Sequence[str]
     keys: Keys
     is_sure: bool = True
-    exceptions: str = ""
 
 
 def propose_hours(file: RecordFile, first: FirstRecords, entries: Entries) -> tuple[str, set[str], Sequence[str]]:
@@ -179,7 +176,7 @@ def propose_hours(file: RecordFile, first: FirstRecords, entries: Entries) -> tu
     weeks = dict.fromkeys(found[1] for found in map(_OF_WEEK.fullmatch, names) if found)  # paths in JSON
     documents = [_of_column(week, names, is_sure=True) for week in weeks]
     sources = [*_weeks(names), *documents, *_texts(unused.values(), names)]
-    columns = {name for each in sources for name in (*each.columns, each.exceptions) if name}
+    columns = {name for each in sources for name in (*each.columns, each.keys.get("exceptions")) if name}
     batch = next(file.batches(list(columns)), None) if columns else None
     tried = [] if batch is None else [(each, *_count(batch, each, _TRIED)) for each in sources]
     likely = [(each, read) for each, read, unread in tried if read > len(unread)]
@@ -189,7 +186,7 @@ def propose_hours(file: RecordFile, first: FirstRecords, entries: Entries) -> tu
     read, unread = _count(batch, best)
     zone, column = _zone(first, entries, unused.values())
     value = toml({**best.keys, **zone, "invalid": "null"})
-    own = {*best.columns, best.exceptions, column}
+    own = {*best.columns, best.keys.get("exceptions", ""), column}
     paths = () if file.is_table else tuple(f"{name}." for name in own if name)
     return (
         f"{value}  # {read:,} of {read + len(unread):,} values read",
@@ -216,15 +213,12 @@ def _weeks(names: Sequence[str]) -> Iterator[_Source]:
             groups[f"{name[: word.start()]}\n{name[word.end() :]}"].setdefault(word[0].casefold(), name)
     for group in groups.values():
         if _FEWEST_DAYS <= len(group) <= len(DAYS):
-            try:
-                numbers = days_of(group)
-            except HoursError:
-                continue
-            columns = {number: group[word] for word, number in numbers.items()}
-            days = {day: columns[number] for number, day in enumerate(DAYS) if number in columns}
-            if len(days) == len(group):
-                keys = {"kind": "hours", "days": days}
-                yield _Source([columns.get(number, "") for number in range(len(DAYS))], keys)
+            with suppress(HoursError):
+                columns = {number: group[word] for word, number in days_of(group).items()}
+                days = {day: columns[number] for number, day in enumerate(DAYS) if number in columns}
+                if len(days) == len(group):
+                    every_day = [columns.get(number, "") for number in range(len(DAYS))]
+                    yield _Source(every_day, {"kind": "hours", "days": days})
 
 
 def _texts(columns: Iterable[ColumnSample], names: Sequence[str]) -> Iterator[_Source]:
@@ -243,13 +237,13 @@ def _of_column(name: str, names: Sequence[str], *, is_sure: bool) -> _Source:
     exceptions = f"{parent}{dot}{MEMBERS.get(member)}"
     has_exceptions = any(each == exceptions or each.startswith(f"{exceptions}.") for each in names)
     keys = {"from": name} | ({"exceptions": exceptions} if has_exceptions else {})
-    return _Source([name], keys | {"kind": "hours"}, is_sure, exceptions if has_exceptions else "")
+    return _Source([name], keys | {"kind": "hours"}, is_sure)
 
 
 def _count(batch: Batch, source: _Source, most: int | None = None) -> tuple[int, Sequence[Invalid]]:
     """Return how many of the first `most` distinct values are hours, 0 if all are closed, and those that are not."""
     none = [None] * len(batch.numbers)
-    columns = [batch.columns[name] if name else none for name in (*source.columns, source.exceptions)]
+    columns = [batch.columns[name] if name else none for name in (*source.columns, source.keys.get("exceptions"))]
     rows = list(zip(*columns, strict=True))
     distinct = set(islice(dict.fromkeys(rows), most))
     rows = [each for each in rows if each in distinct]
