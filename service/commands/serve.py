@@ -5,7 +5,7 @@ import logging
 import re
 import shlex
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
@@ -17,8 +17,8 @@ import uvloop
 from click.core import ParameterSource
 
 from service import __version__
-from service.access.api_key import PUBLIC_PREFIX, is_mistyped, new_key, redacted, static_principals
-from service.access.key_file import KeyFileError, is_open_to_others, read_content, read_keys
+from service.access.api_key import PUBLIC_PREFIX, credential, is_mistyped, new_key, redacted, static_principals
+from service.access.key_file import KeyEntry, KeyFileError, is_open_to_others, read_content, read_keys
 from service.access.keyring import Keyring, unrevoked, valid_count
 from service.baking.layout import FORMAT
 from service.commands import ENVIRONMENT_PREFIX, options
@@ -40,6 +40,7 @@ from service.web.http.forwarded import parse_trusted_proxies
 _log = logging.getLogger(__name__)
 
 _COLOUR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
+_READABLE: Final = 4.5  # contrast of a text to what is behind it (WCAG 2.2, 1.4.3)
 
 
 def _check_key(key: str) -> None:
@@ -73,6 +74,13 @@ def _check_colour(text: str) -> None:
         raise ValueError(f"{text!r} is no colour: write it as #0f6b5c")
 
 
+def _contrast_to_white(colour: str) -> float:
+    """Return the contrast of a colour to white (WCAG 2.2), without the linear part of black."""
+    digits = colour[1:] if len(colour) > len("#rgb") else "".join(2 * digit for digit in colour[1:])
+    red, green, blue = (((channel / 255 + 0.055) / 1.055) ** 2.4 for channel in bytes.fromhex(digits))
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
 # By the name of a setting, what raises ValueError for a text that it does not accept.
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "admin": listener.split_address,
@@ -104,7 +112,11 @@ def resolve_authentication(context: click.Context, values: dict[str, Any]) -> No
 
 
 def warn_about_keys(settings: Settings) -> None:
-    """Log warnings about mistyped keys and a key file's mode. Raises ClickException for a damaged key file."""
+    """Log warnings about mistyped, missing and public keys, and the mode of the key file.
+
+    Raises ClickException for a damaged key file.
+    """
+    entries: Sequence[KeyEntry] = ()
     source = options.setting_source("api_key")
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
@@ -121,6 +133,16 @@ def warn_about_keys(settings: Settings) -> None:
             raise key_file_error(file, bad) from bad
         if not valid_count(unrevoked(entries), time()):
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
+    if settings.explorer_key and not settings.no_auth:
+        of_page = unrevoked(entries).get(credential(settings.explorer_key))
+        if of_page is None or of_page.expires_at <= time() or not of_page.origins:
+            _log.warning("the public page shows no stores: its --explorer-key is no valid public key of --key-file")
+
+
+def warn_about_contrast(accent: str) -> None:
+    """Log a warning if texts in the colour of the public page, or on it, are hard to read."""
+    if accent and (contrast := _contrast_to_white(accent)) < _READABLE:
+        _log.warning("--accent: the contrast of %s to white is %.1f, texts need 4.5", accent, contrast)
 
 
 @click.command(
@@ -168,6 +190,7 @@ def serve(context: click.Context, /, *, check: bool, **values: Any) -> None:
     options.warn_of_unknown_variables(context)
     with _logged_errors(settings):
         warn_about_keys(settings)
+        warn_about_contrast(settings.accent)
         cache = cache_folder(settings.cache)
         try:
             checked = checked_access_log(settings.access_log)

@@ -12,12 +12,13 @@ import orjson
 import pytest
 
 from service.access.api_key import new_key
-from service.commands.serve import serve, warn_about_keys
+from service.commands.serve import serve, warn_about_contrast, warn_about_keys
 from service.settings import Settings
 from tests.program import run, run_here, run_into, serving, usage
 from tests.run.generations import Generation
 
 KEY = r"sd_[0-9A-Za-z]{49}"
+PALE = {"#f60": "2.9", "#FFFFFF": "1.0"}  # with their contrasts to white
 
 
 @pytest.fixture
@@ -205,6 +206,21 @@ def test_a_mistyped_key_and_a_key_file_without_a_valid_key_or_with_a_loose_mode_
     assert "is accessible to every user of this machine" in open_to_everybody
     assert "has no valid key" in no_key
     assert key not in caplog.text
+
+
+def test_a_public_page_without_a_valid_public_key_or_with_an_unreadable_accent_is_a_warning(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    public = made(file, "--public", "--origin", "https://shop.example")
+    with serve.make_context("serve", []):
+        for key in (public, made(file, name="secret"), new_key("sd_pub_")):
+            warn_about_keys(Settings(explorer_key=key, key_file=str(file)))
+        warn_about_keys(Settings(explorer_key=new_key("sd_pub_"), no_auth=True))
+    for accent in ("", "#767676", *PALE):
+        warn_about_contrast(accent)
+    missing = "the public page shows no stores: its --explorer-key is no valid public key of --key-file"
+    pale = [f"--accent: the contrast of {each} to white is {it}, texts need 4.5" for each, it in PALE.items()]
+    assert caplog.messages == [missing, missing, *pale]
 
 
 def test_a_public_key_as_an_option_is_a_usage_error_because_it_has_no_origins() -> None:
