@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import re
 import shlex
 import signal
@@ -77,7 +78,7 @@ def _check_colour(text: str) -> None:
 def _contrast_to_white(colour: str) -> float:
     """Return the contrast of a colour to white (WCAG 2.2), without the linear part of black."""
     digits = colour[1:] if len(colour) > len("#rgb") else "".join(2 * digit for digit in colour[1:])
-    red, green, blue = (((channel / 255 + 0.055) / 1.055) ** 2.4 for channel in bytes.fromhex(digits))
+    red, green, blue = (math.pow((channel / 255 + 0.055) / 1.055, 2.4) for channel in bytes.fromhex(digits))
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 

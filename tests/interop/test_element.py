@@ -157,6 +157,10 @@ def test_attributes_choose_stores_and_a_change_asks_again(show: Open) -> None:
     assert names(visit)[0] == "Shop 10"
     visit.page.get_by_role("button", name="Stores near").click()
     found(visit, "45 stores found")
+    with visit.page.expect_request(lambda request: "?country=United+Kingdom&country=CA&" in request.url):
+        locator.evaluate("element => element.setAttribute('country', 'United Kingdom, CA')")
+    with visit.page.expect_request(lambda request: "?country=DE&country=CA&" in request.url):
+        locator.evaluate("element => element.setAttribute('country', 'DE CA')")
 
 
 def test_typing_finds_places_and_words(show: Open) -> None:

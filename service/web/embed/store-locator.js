@@ -259,10 +259,12 @@ export class StoreLocator extends HTMLElement {
     return this.getAttribute(name)?.trim() ?? "";
   }
 
-  /** @param {string} name @returns {string[]} of a list of codes or names each, of another attribute its one value */
+  /** @param {string} name @returns {string[]} of a list each of its parts, of another attribute its one value */
   words(name) {
     const text = this.text(name);
-    return ["country", "show"].includes(name) ? text.split(/[\s,]+/).filter(Boolean) : [text].filter(Boolean);
+    const isList = name === "show" || (name === "country" && /^\w\w(\s+\w\w)*$/.test(text));
+    const parts = isList ? text.split(/[\s,]+/) : name === "country" ? text.split(/\s*,\s*/) : [text];
+    return parts.filter(Boolean);
   }
 
   /** @param {string} type @param {unknown} detail */
