@@ -241,9 +241,8 @@ def test_a_copy_in_sqlite_is_kept_in_step_over_ten_changes_by_intervals_and_by_d
     for number in range(11):
         changed = [*picked.sample(sorted(stores), len(stores) // 3), *(f"{number}-{new}" for new in range(4))]
         removed = picked.sample(sorted(stores), 2) if number and number % 3 == 0 else []
-        stores |= {
-            key: store(key, name=f"{number}", updated_at=f"2026-01-{number + 1:02}T10:00:00Z") for key in changed
-        }
+        fields = {"name": f"{number}", "updated_at": f"2026-01-{number + 1:02}T10:00:00Z"}
+        stores |= {key: store(key, **fields) for key in changed}
         new = write_directory(tmp_path / f"{number}", [each for key, each in stores.items() if key not in removed])
         stores = {key: each for key, each in stores.items() if key not in removed}
         lines = run_here("diff", old, new).stdout

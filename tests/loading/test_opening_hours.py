@@ -33,11 +33,8 @@ def hours(*week: str, zone: str = "Europe/Berlin", exceptions: dict[str, str] | 
         for date, times in (exceptions or {}).items()
     ]
     names = ("day", "opens", "closes")
-    return {
-        "timezone": zone,
-        "hours": [dict(zip(names, each.split(), strict=True)) for each in week],
-        "exception_hours": changed,
-    }
+    days = [dict(zip(names, each.split(), strict=True)) for each in week]
+    return {"timezone": zone, "hours": days, "exception_hours": changed}
 
 
 @pytest.mark.parametrize(

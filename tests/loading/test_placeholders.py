@@ -23,13 +23,8 @@ TEXTS = st.sampled_from([*SPELLINGS, *ERRORS, *OTHERS, None])
 
 
 def test_suspicious_texts_have_a_warning_and_are_served(tmp_path: Path) -> None:
-    changed = {
-        "name": "N/A",
-        "postal_code": '="08001"',
-        "phone_number": "4.2E+11",
-        "latitude": "#REF!",
-        "longitude": "-",
-    }
+    changed = {"name": "N/A", "postal_code": '="08001"', "phone_number": "4.2E+11"}
+    changed |= {"latitude": "#REF!", "longitude": "-"}
     codes = ("placeholder", "formula", "exponent", "spreadsheet", "placeholder")
     records = [store("s0"), *(store(field, **{field: text}) for field, text in changed.items())]
     for name, content in (("stores.csv", as_csv(records)), ("stores.jsonl", as_lines(records))):

@@ -123,9 +123,8 @@ def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
 def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str) -> None:
     numbers = ["43.70", "-0", "1E5", "1e400", "0.10", "1234567890123456789.0123456789012345678"]
-    lines = [
-        as_json(store(f"s{at}")).replace(b"}", f', "latitude": {each}}}'.encode()) for at, each in enumerate(numbers)
-    ]
+    latitudes = [f', "latitude": {each}}}'.encode() for each in numbers]
+    lines = [as_json(store(f"s{at}")).replace(b"}", each) for at, each in enumerate(latitudes)]
     text = b"\n".join([*lines, b""]) if ending == "jsonl" else b"[" + b",".join(lines) + b"]"
     loaded = load_stores(tmp_path, text, f"stores.{ending}")
     assert [each["latitude"] for each in served(loaded)] == numbers

@@ -135,10 +135,9 @@ def styles(*formats: str) -> bytes:
 
 def workbook(*cells: str, formats: Sequence[str] = (), **files: bytes) -> bytes:
     """Return a workbook with cells in a row below a header, and other files of it."""
-    head = "".join(
-        f'<c r="{chr(65 + at)}1" t="inlineStr"><is><t>{chr(97 + at)}</t></is></c>' for at in range(len(cells))
-    )
-    row = "".join(f'<c r="{chr(65 + at)}2"{cell}</c>' for at, cell in enumerate(cells))
+    named = list(zip("ABCDE", cells, strict=False))
+    head = "".join(f'<c r="{name}1" t="inlineStr"><is><t>{name.lower()}</t></is></c>' for name, _ in named)
+    row = "".join(f'<c r="{name}2"{cell}</c>' for name, cell in named)
     sheet = xlsx_sheet(f'<row r="1">{head}</row><row r="2">{row}</row>').encode()
     return xlsx({"S": []}, replaced={"xl/worksheets/sheet1.xml": sheet, "xl/styles.xml": styles(*formats), **files})
 
@@ -282,11 +281,7 @@ CELL: Final = b'<table:table-cell office:value-type="string"><text:p>x</text:p><
     [
         (b'<table:table-cell table:formula="of:=[.A1]"/>', ["", "y"], ["formula"]),
         (b'<table:table-cell table:formula="of:=1" office:value-type="float" office:value="1"/>', ["1", "y"], []),
-        (
-            CELL.replace(b'="string"', b'="float" office:value="1067"').replace(b"x<", b"01067<"),
-            ["01067", "y"],
-            ["format"],
-        ),
+        (CELL.replace(b'string"', b'float" office:value="1067"').replace(b"x<", b"01067<"), ["01067", "y"], ["format"]),
         (CELL.replace(b" office", b' table:number-rows-spanned="2" office'), ["x", "y"], ["merged"]),
         (
             CELL.replace(b" office", b' table:number-columns-spanned="1" table:number-rows-spanned="2" office').replace(

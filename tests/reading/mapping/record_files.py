@@ -97,12 +97,7 @@ def _compile(resource: Resource, batches: Iterator[Batch], companies: Compiler |
 def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFile | None = None) -> Compiled:
     """Load files by a mapping, or by the text of one."""
     declared = parse_mapping(mapping.encode()) if isinstance(mapping, str) else mapping
-    found = (
-        MappedRecords(companies, declared.companies, COMPANIES).batches() if companies else derived(declared, stores)
-    )
-    return Compiled(MappedRecords(stores, declared.stores, STORES).batches(), found)
-
-
-def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
-    assert mapping.derives_companies
-    return map(DistinctCompanies().of, MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())
+    assert companies or declared.derives_companies
+    found = MappedRecords(companies or stores, declared.companies, COMPANIES, by_name=bool(companies)).batches()
+    of_stores = MappedRecords(stores, declared.stores, STORES).batches()
+    return Compiled(of_stores, found if companies else map(DistinctCompanies().of, found))

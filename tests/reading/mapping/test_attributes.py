@@ -87,10 +87,7 @@ def test_a_value_is_served_in_the_form_of_its_kind(tmp_path: Path, declared: str
         ("url", "https:///a", "type"),
         ("image", "http://a.example/x.png", "type"),
         *(("email", text, "type") for text in ("a.example", "@a.example", "a@", "a@b@c", "a b@c.example")),
-        *(
-            ("phone", text, "type")
-            for text in ("1234", "12345,6", "12345_6", "call us", "\uff11\uff12\uff13\uff14\uff15", "1234\n56")
-        ),
+        *(("phone", text, "type") for text in ("1234", "12345,6", "12345_6", "call us", "\uff11" * 5, "1234\n56")),
         ("date", "2019-02-30", "date"),
         ("text", "a\x01b", "text"),
         ("text", "x" * 1025, "length"),
@@ -173,12 +170,8 @@ def test_arrays_of_json_are_lists_of_their_texts_and_numbers(tmp_path: Path) -> 
     tags: list[Any] = [["a;b", 1.50, None, " c "], [], "d;e", None]
     stores = as_json([store(f"{index}", tags=value) for index, value in enumerate(tags)])
     mapping = '[stores.attributes]\nx = { from = "tags", kind = "list" }'
-    assert values(load_mapped(tmp_path, mapping, stores, "stores.json")) == [
-        ["a;b", "1.5", "c"],
-        None,
-        ["d", "e"],
-        None,
-    ]
+    found = values(load_mapped(tmp_path, mapping, stores, "stores.json"))
+    assert found == [["a;b", "1.5", "c"], None, ["d", "e"], None]
 
 
 @pytest.mark.parametrize(

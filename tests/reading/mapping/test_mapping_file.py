@@ -27,8 +27,9 @@ from service.reading.mapping.declaration import (
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
 from service.reading.mapping.toml import keys_of, read_table
 from service.reading.text import parse_encoding
-from tests.reading.mapping.record_files import Compiled, compiled, features, sample, table
+from tests.reading.mapping.record_files import Compiled, compiled, features, sample
 
+OPEN = {"geöffnet": True, "geschlossen": False}
 KEYS = ", ".join(keys_of(StoresTable))
 EXAMPLE = """
 [stores]
@@ -78,9 +79,7 @@ def test_a_mapping_is_what_its_file_declares(tmp_path: Path) -> None:
             first=["branch", {"join": ["a", "b"]}], sources=(JoinedColumns(("branch",)), JoinedColumns(("a", "b"), " "))
         ),
         "country": FieldMapping(constant="DE", default="DE"),
-        "is_open": replace(
-            FieldMapping.of_column("Status"), values={"geöffnet": True, "geschlossen": False}, default=True
-        ),
+        "is_open": replace(FieldMapping.of_column("Status"), values=OPEN, default=True),
         "created_at": replace(FieldMapping.of_column("Eröffnet"), date=("yyyy-mm-dd",)),
         "company_id": chain,
     }
@@ -475,20 +474,3 @@ def test_openstreetmap_as_osmtogeojson_writes_it() -> None:
     (found,) = loaded.stores
     assert (found["store_id"], found["updated_at"]) == ("way/7", "2024-03-09T11:20:00Z")
     assert (found["latitude"], found["longitude"]) == ("48.5", "9.5")
-
-
-def test_fields_that_a_preset_does_not_find_are_added_by_a_mapping_that_starts_from_it() -> None:
-    own = 'preset = "openstreetmap"\n[stores.fields]\ncountry = { constant = "DE" }\n'
-    own += 'city = { from = "addr:city", default = "Freiburg" }'
-    loaded = compiled(own, sample("openstreetmap"))
-    assert loaded.diagnostics == []
-    assert {each["city"] for each in loaded.stores} == {"Freiburg im Breisgau", "Freiburg"}
-
-
-def test_a_preset_accepts_a_file_without_some_of_its_columns_but_not_without_those_of_required_fields() -> None:
-    header = "Store code,Business name,Address line 1,Locality,Country"
-    loaded = load("google-business-profile", table(f"{header}\nx,Larkspur,1 Elm St,Ada,CA"))
-    assert loaded.diagnostics == []
-    without = "Business name,Address line 1,Locality,Country\nLarkspur,1 Elm St,Ada,CA"
-    with pytest.raises(FileError, match=r"missing columns: store_id \(expected 'Store code'\)"):
-        load("google-business-profile", table(without))

@@ -112,12 +112,10 @@ def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
     assert f'\npreset = "{preset}"\n' in text
     loaded, expected = compiled(text, file), compiled(load_mapping(preset), file)
     assert loaded.diagnostics == expected.diagnostics
-    of_preset = {
-        each["store_id"]: {key: each[key] for key in each if each[key] is not None} for each in expected.stores
-    }
-    assert len(of_preset) == len(loaded.stores) >= 2
+    by_id = {each["store_id"]: each for each in expected.stores}
+    assert len(by_id) == len(loaded.stores) >= 2
     for store in loaded.stores:
-        assert of_preset[store["store_id"]].items() <= store.items()
+        assert {(key, each) for key, each in by_id[store["store_id"]].items() if each is not None} <= store.items()
 
 
 @pytest.mark.parametrize(

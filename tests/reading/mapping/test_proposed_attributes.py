@@ -219,9 +219,8 @@ def test_a_column_named_for_hours_is_listed_with_why_most_are_not_read(name: str
 
 
 def test_one_column_of_several_is_proposed_as_hours_first_of_those_with_such_a_name() -> None:
-    found = entries(
-        of_columns(Lieferung="Mo 9-18|Mo 9-18", Öffnungszeiten="Mo 9-18|call us 1|Mi 8-9", opening_hours="a b")
-    )
+    hours = {"Lieferung": "Mo 9-18|Mo 9-18", "Öffnungszeiten": "Mo 9-18|call us 1|Mi 8-9", "opening_hours": "a b"}
+    found = entries(of_columns(**hours))
     assert found["opening_hours"].startswith('{ from = "Öffnungszeiten", kind = "hours"')
     assert found["lieferung"] == '{ from = "Lieferung", invalid = "null" }'
     assert found["opening_hours_2"] == '{ from = "opening_hours", invalid = "null" }'
