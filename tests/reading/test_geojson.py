@@ -129,17 +129,10 @@ def test_a_box_wider_than_half_the_earth_is_across_the_antimeridian(longitudes: 
 @pytest.mark.parametrize(
     "geometry",
     [
-        5,
-        {},
-        {"type": "Point"},
-        {"type": "Circle", "coordinates": [1, 2]},
-        {"type": "Point", "coordinates": [1]},
-        {"type": "Point", "coordinates": ["1", "2"]},
-        {"type": "Point", "coordinates": [[1, 2]]},
-        {"type": "Point", "coordinates": {"x": 1}},
+        *(5, {}, {"type": "Point"}, {"type": "Circle", "coordinates": [1, 2]}),
+        *({"type": "Point", "coordinates": each} for each in ([1], ["1", "2"], [[1, 2]], {"x": 1})),
         {"type": "Polygon", "coordinates": [[1, 2]]},
-        {"type": "MultiPoint", "coordinates": [[1]]},
-        {"type": "MultiPoint", "coordinates": [[200, 1], [0, 1]]},
+        *({"type": "MultiPoint", "coordinates": each} for each in ([[1]], [[200, 1], [0, 1]])),
         {"type": "GeometryCollection", "geometries": [POINT, {"type": "Point", "coordinates": "x"}]},
     ],
 )
@@ -378,16 +371,11 @@ def test_a_truncated_geometry_or_one_with_more_bytes_is_refused() -> None:
 @pytest.mark.parametrize(
     "wkb",
     [
-        shape(0, 1, 2),
-        shape(8, 1, 2),
-        shape(4001, 1, 2),
+        *(shape(kind, 1, 2) for kind in (0, 8, 4001)),
         shape(0x20000001, 1, 2, srid=3857),
-        shape(2, 1, 2, count=0xFFFFFFFF),
-        shape(3, count=0xFFFFFFFF),
-        shape(7, count=0xFFFFFFFF),
+        *(shape(kind, *more, count=0xFFFFFFFF) for kind, more in ((2, (1, 2)), (3, ()), (7, ()))),
         shape(2, 1, float("inf"), count=1),
-        b"\x02" + shape(1, 1, 2)[1:],
-        b"POINT (1 2)",
+        *(b"\x02" + shape(1, 1, 2)[1:], b"POINT (1 2)"),
     ],
 )
 def test_what_is_no_geometry_is_refused(wkb: bytes) -> None:

@@ -207,11 +207,9 @@ def test_a_location_is_not_made_of_halves_of_two(own: dict[str, int]) -> None:
         ({"Lat": "43.6532", "b": "-79.3832"}, "Lat", "b"),
         ({"b": "43.6532", "lng": "-79.3832"}, "b", "lng"),
         ({"b": "143.6532", "lng": "-79.3832"}, None, "lng"),
-        ({"a": "143.6532", "b": "-179.3832"}, None, None),
-        ({"a": "43.6532"}, None, None),
+        *((columns, None, None) for columns in ({"a": "143.6532", "b": "-179.3832"}, {"a": "243.6532", "b": "1.2345"})),
+        *((columns, None, None) for columns in ({"a": "43.6532"}, {"a": "43.6532", "b": "north"})),
         ({"a": "12.345", "b": "67.890"}, None, None),  # prices
-        ({"a": "43.6532", "b": "north"}, None, None),
-        ({"a": "243.6532", "b": "1.2345"}, None, None),
     ],
 )
 def test_columns_with_decimal_degrees_are_coordinates(
@@ -270,18 +268,13 @@ def test_columns_of_coordinates_with_exchanged_names_are_exchanged(lat: str, lon
         ("xyz", '{"lng": 10.75, "lat": 59.91}', "lat lon", ""),
         ("xyz", "N 52\xb0 22.1', E 4\xb0 53.7'|52\xb022'13\"N 4\xb053'42\"E", "lat lon", ""),
         ("xyz", "52,37\xb0N 4,89\xb0E", "lat lon", ""),
-        ("xyz", "43.6532|43.7,-79.4", None, ""),
-        ("xyz", "43.6532, -79.3832|43.7, -79.3831|43.7, -79.3833", None, ""),
         ("xyz", "43.6532, -79.3832|43.7, -79.4", "lat lon", f"found by its values; {NOT_PROVEN}"),
         ("xyz", "-123.1207, 49.2827", "lon lat", "found by its values"),
-        ("Maße", "43.65 / 79.40", None, ""),
-        ("GPS", "43.65, -79.40|north", None, ""),
-        ("GPS", "123.65, -97.40", None, ""),
-        ("GPS", "43.65, -197.40", None, ""),
-        ("GPS", "43, 79", None, ""),
-        ("location", "12 Main St, Floor 3.5", None, ""),
-        ("geom", "LINESTRING (10.75 59.91, 10.76 59.92)", None, ""),
-        ("geohash", "drm3btev3e86", None, ""),
+        ("xyz", "43.6532|43.7,-79.4", None, ""),
+        ("xyz", "43.6532, -79.3832|43.7, -79.3831|43.7, -79.3833", None, ""),
+        *(("GPS", each, None, "") for each in ("43.65, -79.40|north", "123.65, -97.40", "43.65, -197.40", "43, 79")),
+        *(("Maße", "43.65 / 79.40", None, ""), ("location", "12 Main St, Floor 3.5", None, "")),
+        *(("geom", "LINESTRING (10.75 59.91, 10.76 59.92)", None, ""), ("geohash", "drm3btev3e86", None, "")),
     ],
 )
 def test_a_column_with_both_coordinates_is_a_point(column: str, texts: str, notation: str | None, comment: str) -> None:
