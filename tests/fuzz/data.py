@@ -60,16 +60,16 @@ STYLES = (
 )
 
 
-def read_csv(given: bytes) -> None:
-    """Read stores and companies from CSV."""
+def read_records(form: str, given: bytes) -> None:
+    """Read stores and companies from a format."""
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            _compile("csv", plain_text(given, None)[:], resource)
+            _compile(form, plain_text(given, None)[:], resource)
 
 
 def read_dialect(given: bytes) -> None:
     """Read CSV with the delimiter that is found, and with each that is declared; with quotes and without."""
-    read_csv(given)
+    read_records("csv", given)
     for delimiter, quotes in product((None, *DELIMITERS), (True, False)):
         with suppress(FileError):
             text = plain_text(given, None)[:]
@@ -106,28 +106,12 @@ def read_json(given: bytes) -> None:
         assert read == _count(given, resource.name)
 
 
-def read_geojson(given: bytes) -> None:
-    """Read stores and companies from a feature collection."""
-    _read_by_name("geojson", given)
-
-
-def read_geojson_lines(given: bytes) -> None:
-    """Read stores and companies from a feature per line, or a text sequence."""
-    _read_by_name("geojsonl", given)
-
-
 def read_overpass(given: bytes) -> None:
     """Read all columns of Overpass JSON."""
     with suppress(FileError):
         file = OverpassFile(plain_text(given, None)[:])
         for batch in file.batches([*file.names, "absent"]):
             assert {len(column) for column in batch.columns.values()} == {len(batch.numbers)}
-
-
-def _read_by_name(form: str, given: bytes) -> None:
-    for resource in (STORES, COMPANIES):
-        with suppress(FileError):
-            _compile(form, plain_text(given, None)[:], resource)
 
 
 def read_paths(given: bytes) -> None:
@@ -201,17 +185,8 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def read_gzip(given: bytes) -> None:
-    """Unpack gzip."""
-    _unpack(given, "gz")
-
-
-def read_zstd(given: bytes) -> None:
-    """Unpack Zstandard."""
-    _unpack(given, "zst")
-
-
-def _unpack(given: bytes, compression: str) -> None:
+def unpack(compression: str, given: bytes) -> None:
+    """Unpack a compressed file."""
     with suppress(FileError):
         assert len(plain_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
 

@@ -1,6 +1,7 @@
 """The fuzz targets: everything that reads untrusted bytes."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -42,20 +43,20 @@ TARGETS: Final = {
     "place list": Target(data.read_place_list, seeds.PLACE_LISTS, alphabets.PLACE_LISTS, 1_024),
     "point": Target(data.read_point, seeds.POINTS, alphabets.POINTS),
     "words": Target(data.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200),
-    "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096),
+    "csv": Target(partial(data.read_records, "csv"), seeds.csv_texts(), alphabets.CSV, 4_096),
     "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024),
     "proposal": Target(data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096),
     "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096),
     "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096),
-    "geojson": Target(data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096),
+    "geojson": Target(partial(data.read_records, "geojson"), seeds.geojson_texts(), alphabets.GEOJSON, 4_096),
     "overpass": Target(data.read_overpass, seeds.overpass_texts(), alphabets.OVERPASS, 4_096),
-    "geojsonl": Target(data.read_geojson_lines, seeds.geojson_lines(), alphabets.GEOJSON_LINES, 4_096),
+    "geojsonl": Target(partial(data.read_records, "geojsonl"), seeds.geojson_lines(), alphabets.GEOJSON_LINES, 4_096),
     "paths": Target(data.read_paths, (*seeds.json_texts(), *seeds.json_lines()), alphabets.PATHS, 4_096),
     "parquet": Target(data.read_parquet, seeds.parquet_files(), alphabets.PARQUET, 8_192),
     "workbook": Target(data.read_workbook_xml, seeds.WORKBOOK_XML, alphabets.WORKBOOK_XML, 4_096),
     "wkb": Target(data.read_wkb, seeds.GEOMETRIES, alphabets.WKB),
-    "gzip": Target(data.read_gzip, seeds.packed(), alphabets.GZIP, 4_096),
-    "zstd": Target(data.read_zstd, seeds.packed(), alphabets.ZSTD, 4_096),
+    "gzip": Target(partial(data.unpack, "gz"), seeds.packed(), alphabets.GZIP, 4_096),
+    "zstd": Target(partial(data.unpack, "zst"), seeds.packed(), alphabets.ZSTD, 4_096),
     "zip": Target(data.read_zip, seeds.archives(), alphabets.ZIP, 4_096),
     "mapping": Target(data.read_mapping, seeds.MAPPINGS, alphabets.MAPPINGS, 1_024),
     "no-value": Target(data.read_no_value, seeds.NO_VALUE, alphabets.NO_VALUE),
