@@ -108,11 +108,8 @@ class Schedule(msgspec.Struct):
 
     def hours(self) -> tuple[DailyHour, ...]:
         """Return the week as it is served. Raises HoursError."""
-        return tuple(
-            DailyHour(day, *_times(each))
-            for day, intervals in zip(DAYS, self.week, strict=True)
-            for each in united(intervals)
-        )
+        week = zip(DAYS, self.week, strict=True)
+        return tuple(DailyHour(day, *_times(each)) for day, intervals in week for each in united(intervals))
 
     def exception_hours(self) -> tuple[ExceptionHour, ...]:
         """Return the exceptions as they are served. Raises HoursError."""

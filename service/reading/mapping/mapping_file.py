@@ -60,11 +60,8 @@ def parse_mapping(stored: bytes, errors: list[FileError] | None = None) -> DataM
 
 def is_incomplete(mapping: DataMapping) -> bool:
     """Return whether the entry of an identifier has an error, so that records cannot be compared."""
-    return any(
-        each.fields.get(key) == _stand_in(key)
-        for each in (mapping.stores, mapping.companies)
-        for key in (STORES.identifier, COMPANIES.identifier)
-    )
+    keys = (STORES.identifier, COMPANIES.identifier)
+    return any(each.fields.get(key) == _stand_in(key) for each in (mapping.stores, mapping.companies) for key in keys)
 
 
 def _stand_in(field: str) -> FieldMapping:
@@ -107,12 +104,8 @@ def _parse_tables(tables: Mapping[str, Any], errors: list[FileError] | None = No
     if derives and table.files is not None:
         raise FileError("companies.files: not used, because the companies are derived from the stores")
     files = {STORES.name: of_stores.files, COMPANIES.name: table.files}
-    return DataMapping(
-        files={name: _parse_patterns(each, f"{name}.files") for name, each in files.items() if each is not None},
-        stores=stores,
-        companies=companies,
-        derives_companies=derives,
-    )
+    patterns = {name: _parse_patterns(each, f"{name}.files") for name, each in files.items() if each is not None}
+    return DataMapping(files=patterns, stores=stores, companies=companies, derives_companies=derives)
 
 
 def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileError] | None) -> ResourceMapping:
@@ -123,11 +116,8 @@ def _parse_resource(table: StoresTable, resource: Resource, errors: list[FileErr
             fields[name] = parse_entry(entry, _find_field(name, resource), f"{key_path}.fields.{name}")
         except FileError as error:
             found.append(error)
-    fields |= {
-        each.name: _stand_in(each.name)
-        for each in resource.fields
-        if each.required and each.name in table.fields.keys() - fields.keys()
-    }
+    failed = table.fields.keys() - fields.keys()
+    fields |= {each.name: _stand_in(each.name) for each in resource.fields if each.required and each.name in failed}
     attributes, mapped = parse_attributes(table.attributes, resource, table.decimal, f"{key_path}.attributes", found)
     if errors is None and found:
         raise found[0]

@@ -104,11 +104,8 @@ def _postal_code_and_city(column: ColumnSample, field: str | None) -> dict[str, 
 
 def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEntry]:
     """Return an entry for each field of stores that has a column. `paths` if the names of columns are paths."""
-    columns = [
-        column
-        for column in first.columns.values()
-        if (column.has_values or not first.count) and not _are_rows_numbered(column)
-    ]
+    filled = [column for column in first.columns.values() if column.has_values or not first.count]
+    columns = [column for column in filled if not _are_rows_numbered(column)]
     flags = {column.name for column in columns if says_yes_and_no(column) and names_company(end_of_path(column.name))}
     named = columns_by_nearest_name([column.name for column in columns if column.name not in flags], paths=paths)
     exchanged = _are_exchanged(first.columns, named)

@@ -71,11 +71,9 @@ def propose_mapping(
     stores, if they are.
     """
     first, companies, paths = read_columns(file), list[str](), not file.is_table
-    has_columns = {
-        preset: any(all(find_alike(each, list(first.columns)).values()) for each in several)
-        for preset, several in _SIGNATURES.items()
-    }
-    preset = next(filter(has_columns.get, has_columns), None)
+    names = list(first.columns)
+    presets = (preset for preset, sets in _SIGNATURES.items() for each in sets if all(find_alike(each, names).values()))
+    preset = next(presets, None)
     made = {} if preset is None else _entries_of_preset(preset, first)
     own = _complete_preset(made, first, paths=paths)
     if STORES.identifier not in made | own:
