@@ -15,7 +15,6 @@ from service.model.kinds import fold
 
 _ONE_CLOCK_FROM: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _DAYS: Final = 38 * 365  # until the rules of today go on in all years to come
-_NAMES_KEPT: Final = 1024
 
 
 class Country(msgspec.Struct, frozen=True):
@@ -48,7 +47,7 @@ def time_zones() -> frozenset[str]:
     return frozenset(available_timezones() - {"Factory", "localtime"})
 
 
-@lru_cache(_NAMES_KEPT)
+@lru_cache(1024)
 def time_zone_of(country: str) -> str | None:
     """Return the time zone of a country by a name of it, None if its zones have had several clocks since 2000."""
     zones = _zones_by_country().get(_code_of(country), ())

@@ -36,7 +36,6 @@ _UNCLOSED: Final = "unexpected end of data"  # what the csv module says of a quo
 _IF_ORDINARY: Final = 'if quotes are ordinary characters, declare quote = "" in mapping.toml'
 COMMA: Final = ","
 DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_ALL: Final = "".join(DELIMITERS).encode()
 # A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
 _QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
 _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
@@ -45,7 +44,6 @@ _BEGINNINGS: Final = {
     WEB_PAGE: "a web page; download the data itself",
     re.compile(rb'\s*(?:\[\s*)?\{\s*"'): "JSON: its name must end in .json, or in .jsonl with one record in each line",
 }
-_TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
 class RowStream:
@@ -190,7 +188,7 @@ def _read_header(csv_text: "_CsvText") -> tuple[int, bytes]:
     """Return the offset of the first row with a value, and its bytes with a quote for each quoted cell."""
     row, text = bytearray(), csv_text.text
     tokens = _QUOTED_OR_LINE_END if csv_text.options.quote else LINE_END
-    start = end = skip_blank_rows(text, _ALL, csv_text.start)
+    start = end = skip_blank_rows(text, "".join(DELIMITERS).encode(), csv_text.start)
     for token in tokens.finditer(text, start):
         row += text[end : token.start()]
         end = token.end()
@@ -234,7 +232,7 @@ class CsvFile(TableFile):
             if stream.unclosed:
                 complete = max(compress(read.lines, map(self._header.accepts, read.rows)), default=complete)
         if stream.unclosed > complete:
-            raise FileError(_TRUNCATED, stream.unclosed)
+            raise FileError("the record that begins here is truncated, or a quote in it is not closed", stream.unclosed)
         is_short = bool(read.rows) and len(read.rows[-1]) < self._header.width
         if is_short and not self._text.text.endswith((b"\n", b"\r")):
             raise FileError("the last record is truncated", read.lines[len(read.rows) - 1])

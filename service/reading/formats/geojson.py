@@ -22,7 +22,6 @@ from service.spool import FileBytes
 FEATURE_ID: Final = "feature.id"
 _OWN: Final = (FEATURE_ID, LATITUDE, LONGITUDE)
 _NULL: Final = Raw(b"null")
-_EMPTY: Final = Raw(b"{}")
 _EXPECTED: Final = "expected a GeoJSON feature collection"
 _LINES_HINT: Final = "; a file with one feature per line is newline-delimited, and its name must end in .geojsonl"
 _POINTS: Final = msgspec.json.Decoder(list[Raw])
@@ -94,7 +93,7 @@ class FeatureDecoder(RecordDecoder):
         feature = _FEATURES.decode(value)
         if feature.type != "Feature":
             raise ValidationError
-        properties = _EMPTY if bytes(feature.properties) == b"null" else feature.properties
+        properties = Raw(b"{}") if bytes(feature.properties) == b"null" else feature.properties
         return feature, self._decode_members(properties)
 
     def _learn(self, values: Iterable[JsonValue]) -> None:

@@ -18,7 +18,6 @@ from service.reading.isolation import FileReader
 from service.reading.text import MAX_RATIO
 from service.spool import FileBytes
 
-_NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
 UNREADABLE: Final = "not a Parquet file that can be read"
 
 
@@ -60,7 +59,7 @@ class ParquetFile(RecordFile):
 
     def __init__(self, content: FileBytes | FileReader) -> None:
         if find_spec("pyarrow") is None:
-            raise FileError(_NOT_INSTALLED)
+            raise FileError("reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
         self._reader = ParquetReader.of(content)
         self._opened = self._reader.opened
         self.names, self.assumed = list(self._opened.paths), ()

@@ -31,7 +31,6 @@ Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
 _EXACT: Final = 2**53  # the first integer whose successor is no double
 _OLE: Final = b"\xd0\xcf\x11\xe0"  # the container of encrypted workbooks, and of those before 2007
 _CODES: Final[Mapping[str, WarningCode]] = {"f": "formula", "m": "merged", "z": "format"}  # of marks
-_ADDRESS: Final = ("http://", "https://")
 
 
 def row_texts(cells: Iterable[Value]) -> list[str]:
@@ -153,7 +152,7 @@ def _marks(sheet: CalamineSheet, targets: Mapping[tuple[int, int], str]) -> Iter
                 continue
             *marks, text = str(cell).replace(MARK, "").split(END)
             marks += [] if target is None else [LINKED + target]
-            is_address = not text or text.startswith(_ADDRESS)
+            is_address = not text or text.startswith(("http://", "https://"))
             for mark in marks:
                 if mark[:1] != LINKED or not (is_address or text == mark.partition(":")[2]):
                     yield number, at, mark

@@ -102,10 +102,8 @@ def _read_periods(schedule: Schedule, value: Any, as_of: date) -> None:
 
 def _period(period: _Period, days: int) -> Interval:
     """Return the interval of a period that ends so many days after the one that it begins on."""
-    opens, closes = (
-        _clock(time) if isinstance(time, str) else time.hours * 60 + time.minutes
-        for time in (period.open_time, period.close_time)
-    )
+    times = (period.open_time, period.close_time)
+    opens, closes = (_clock(time) if isinstance(time, str) else time.hours * 60 + time.minutes for time in times)
     closes += days * DAY
     if days not in (0, 1) or closes <= opens:
         raise HoursError("a period that does not end on its day or the next")

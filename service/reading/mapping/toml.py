@@ -11,7 +11,6 @@ import msgspec
 from service.reading.diagnostics import FileError
 from service.texts import did_you_mean
 
-_LINE: Final = re.compile(r"at line ([0-9]+)")
 _QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
 MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
 _MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
@@ -33,7 +32,7 @@ def parse_toml(stored: bytes) -> dict[str, Any]:
     except RecursionError:
         raise FileError("the mapping is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
-        line = _LINE.search(str(error))
+        line = re.search(r"at line ([0-9]+)", str(error))
         hint = _QUOTES_HINT if str(error).startswith("Invalid value") else ""
         raise FileError(f"not valid TOML: {error}{hint}", int(line[1]) if line else None) from None
     except ValueError:  # an integer of more digits than Python converts

@@ -24,7 +24,6 @@ from service.reading.mapping.toml import one_or_several, quoted, toml
 from service.reading.proposal.first_records import ColumnSample, FirstRecords
 
 _KEEP_ONE: Final = "Keep one of these lines:"
-_CANDIDATES: Final = 3
 _BOTH: Final = 2  # values of a flag
 _MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
 Keys: TypeAlias = Mapping[str, Any]
@@ -120,7 +119,7 @@ def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -
     """Return the entry of a required field that no column is for, which the user fills in."""
     comment = "required: fill in"
     if field.name == STORES.identifier:
-        distinct = [quoted(column.name) for column in unused if len(column.texts) == first.count > 1][:_CANDIDATES]
+        distinct = [quoted(column.name) for column in unused if len(column.texts) == first.count > 1][:3]
         such_as = f", such as {' or '.join(distinct)}" if distinct else ""
         comment = f"required: put a column that identifies the store here{such_as}"
     return ProposedEntry({"constant": ""}, comment=comment)
