@@ -26,7 +26,7 @@ from service.reading.formats.geojson import COLLECTION, ELEMENTS, FeatureDecoder
 from service.reading.formats.json_file import JsonFile, open_json
 from service.reading.formats.json_text import has_array, line_values
 from service.reading.formats.parquet_file import ParquetFile
-from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, finds_nothing
+from service.reading.formats.table_file import NO_OPTIONS, Finds, TableFile, TableOptions, Warnings, finds_nothing
 from service.reading.formats.workbook_file import WorkbookFile
 from service.reading.isolation import FileReader
 from service.reading.mapping.conversions import has_value
@@ -185,10 +185,7 @@ def _owners(stores: ResourceMapping) -> ResourceMapping:
 
 
 def _watched(
-    batches: Iterator[Batch],
-    coordinates: Sequence[str],
-    records: MappedRecords,
-    warnings: list[tuple[int | None, Issue]],
+    batches: Iterator[Batch], coordinates: Sequence[str], records: MappedRecords, warnings: Warnings
 ) -> Iterator[Batch]:
     """Yield batches; add a warning if none of them has a location, but columns that are not used do."""
     has_location = False
@@ -197,9 +194,8 @@ def _watched(
         yield batch
     if not has_location and (names := records.located_columns()):
         columns = " and ".join(repr(truncate(name)) for name in names)
-        warnings.append(
-            (None, Issue("locations", f"no store has a location, though some seem to be in {columns}: {_USE_THEM}"))
-        )
+        why = f"no store has a location, though some seem to be in {columns}: {_USE_THEM}"
+        warnings.append((None, Issue("locations", why)))
 
 
 def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:

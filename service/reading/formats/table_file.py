@@ -37,6 +37,7 @@ _INSERT_HEADER: Final = (
     "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
 )
 IN_QUOTES: Final = "line is in quotes as a whole: remove these, and write every two quotes in it as one"
+Warnings: TypeAlias = list[tuple[int | None, Issue]]  # about a file, each with its line
 Finds: TypeAlias = Callable[[Sequence[str]], bool]  # whether a header has all required columns
 
 
@@ -181,7 +182,7 @@ class TableFile(RecordFile):
     def __init__(self, options: TableOptions, finds: Finds, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises MissingHeader if it has data instead of names, or FileError."""
         self._clean, self._columns, self._header = options.clean, options.columns, Header((), 0)
-        self.warnings: list[tuple[int | None, Issue]] = []
+        self.warnings: Warnings = []
         try:
             self._header, _ = self._split_header()
         except FileError:

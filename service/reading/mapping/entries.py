@@ -178,10 +178,8 @@ def parse_attributes(
         except FileError as error:
             errors.append(error)
     of_hours = [attribute.name for attribute in attributes if attribute.kind == "hours"]
-    errors += [
-        FileError(f"{key_path}.{name}.kind: only one attribute of stores has opening hours")
-        for name in of_hours[resource.name == STORES.name :]
-    ]
+    why = "only one attribute of stores has opening hours"
+    errors += [FileError(f"{key_path}.{name}.kind: {why}") for name in of_hours[resource.name == STORES.name :]]
     return tuple(attributes), mappings
 
 
