@@ -29,7 +29,7 @@ from service.reading.diagnostics import Diagnostic, DiagnosticCode, FileError
 from service.reading.files.container import is_file
 from service.reading.files.data_files import FileSet, StoredFile, read_dataset
 from service.reading.files.file_names import holds_data
-from service.reading.files.places_file import PlaceList, read_places
+from service.reading.files.places_file import read_places
 from service.reading.files.records import RecordReader
 from service.spool import Spools
 from service.texts import counted, printable
@@ -58,11 +58,11 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
 
     dataset: Dataset | None
     report: Report
-    error_counts: Mapping[DiagnosticCode, int] = {}
-    warning_counts: Mapping[DiagnosticCode, int] = {}
-    assumed: Sequence[str] = ()
-    path: Path = Path()
-    options: ReadOptions = AS_FOUND
+    error_counts: Mapping[DiagnosticCode, int]
+    warning_counts: Mapping[DiagnosticCode, int]
+    assumed: Sequence[str]
+    path: Path
+    options: ReadOptions
 
 
 def load(  # noqa: PLR0913 - what a data set depends on
@@ -84,11 +84,10 @@ def load(  # noqa: PLR0913 - what a data set depends on
     gc.disable()  # it would traverse millions of records; none of them is in a cycle
     try:
         files = read_dataset(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
-        loaded = _load(files, _read_list(options.places, files), progress)
+        return _load(path, options, files, progress)
     finally:
         if collects:
             gc.enable()
-    return msgspec.structs.replace(loaded, path=path, options=options)
 
 
 def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED, listed: str = "") -> str:
@@ -112,18 +111,12 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 
-def _read_list(path: str, files: FileSet) -> PlaceList | None:
-    """Return the list of places, None without one, or if it cannot be used, which adds an error to `files`."""
+def _load(path: Path, options: ReadOptions, files: FileSet, progress: Progress) -> Loaded:
+    listed, assumed, schema = None, list[str](), files.mapping.schema
     try:
-        return read_places(path, files.spools) if path else None
+        listed = read_places(options.places, files.spools) if options.places else None
     except FileError as error:
-        files.errors.append(error.diagnostic(path))
-        return None
-
-
-def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loaded:
-    assumed: list[str] = []
-    schema = files.mapping.schema
+        files.errors.append(error.diagnostic(options.places))
     companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress)
     known = companies.identifiers if companies else None
     stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress)
@@ -150,7 +143,7 @@ def _load(files: FileSet, listed: PlaceList | None, progress: Progress) -> Loade
         sum((compiler.error_counts.by_code for compiler in read), others),
         sum((compiler.warning_counts.by_code for compiler in read), Counter[DiagnosticCode]()),
     )
-    return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
+    return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed, path, options)
 
 
 def _compile(
@@ -223,7 +216,7 @@ def accept(loaded: Loaded, invalid: InvalidRecords) -> Dataset:
     errors = loaded.report.errors
     if loaded.dataset is not None and (not errors or invalid is InvalidRecords.SKIP):
         return loaded.dataset
-    others = (sum(loaded.error_counts.values()) or len(errors)) - 1
+    others = sum(loaded.error_counts.values()) - 1
     why, hint = f"{errors[0]} (and {others:,} more)" if others else str(errors[0]), ""
     if os.path.isdir(loaded.path) or (is_file(loaded.path) and holds_data(loaded.path)):  # noqa: PTH112 - Path.is_dir raises if a name is too long
         of_records = any(error.record is not None for error in errors)
@@ -257,7 +250,7 @@ def groups(loaded: Loaded) -> Iterator[Group]:
         first = sorted(diagnostics, key=lambda each: (each.code != "timezone", each.code))
         for code, group in groupby(first, key=attrgetter("code")):
             listed = list(group)
-            yield Group(kind, code, counts.get(code, len(listed)), listed)
+            yield Group(kind, code, counts[code], listed)
 
 
 def notes(loaded: Loaded) -> Iterator[str]:

@@ -270,7 +270,12 @@ def read_plain_column(kind: Kind, texts: TextCells, bounds: tuple[str, str] | No
     if kind is NUMBER:
         most = None if bounds is None else key_number(bounds[1].encode())
         found = decimal_keys(keys, ord(_NULL_LINE), most)
-        return _read_numbers(texts, values, bounds) if found is None else PlainColumn(values, found)
+        if found is None:
+            others = list(map(number_key, filter(None, texts)))
+            if bounds and others and not bounds[0] <= min(others) <= max(others) <= bounds[1]:
+                return None
+            found = join_keys(expand(others, texts, None))
+        return PlainColumn(values, found)
     characters = np.frombuffer(keys.replace(b" ", b"") if kind is POSTAL else keys, np.uint8)
     ends, nulls = (characters == _LINE_END) * _TO_KEY_END, (characters == ord(_NULL_LINE)) * _TO_NULL_KEY
     return PlainColumn(values, (characters + ends + nulls).tobytes())  # several times as fast as `translate`
@@ -281,13 +286,6 @@ def _has_plain_characters(lines: bytes, count: int) -> bool:
     characters = np.frombuffer(b"\n" + lines, np.uint8)
     blank = characters <= _SPACE
     return np.count_nonzero(characters < _SPACE) == 1 + count and not (blank[1:] & blank[:-1]).any()
-
-
-def _read_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[str, str] | None) -> PlainColumn | None:
-    keys = list(map(number_key, filter(None, texts)))
-    if bounds and keys and not bounds[0] <= min(keys) <= max(keys) <= bounds[1]:
-        return None
-    return PlainColumn(values, join_keys(expand(keys, texts, None)))
 
 
 # Of each character what it is folded to, wherever it is; 0 if that is not known yet, else one of the following.

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from service.model.parameters import MAX_LIMIT
 from service.model.query import Query
-from service.model.records import CREATED_AT, STORES, Resource
+from service.model.records import CREATED_AT, STORES, Resource, define
 
 Item = TypeVar("Item")
 MAX_FACET_VALUES: Final = 100
@@ -146,18 +146,15 @@ class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureColle
 
 def of_features(whole: type[msgspec.Struct], stores: Resource) -> type[msgspec.Struct]:
     """Return the type of all matching stores or of a page of them, which may have attributes."""
-    return _redefined(whole, features=list[_feature_of(stores.items[1])]) if stores.attributes else whole  # type: ignore[misc]
+    if not stores.attributes:
+        return whole
+    features: Any = list[_feature_of(stores.items[1])]  # type: ignore[misc]
+    return define(whole.__name__, whole.__doc__, [("features", features)], whole)
 
 
 @lru_cache(2)  # a document has one type of a name
 def _feature_of(properties: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    return _redefined(StoreFeature, properties=properties)
-
-
-def _redefined(whole: type[msgspec.Struct], **members: Any) -> type[msgspec.Struct]:
-    """Return a type with other types of some members."""
-    namespace = {"__doc__": whole.__doc__}
-    return msgspec.defstruct(whole.__name__, members.items(), bases=(whole,), namespace=namespace, frozen=True)
+    return define(StoreFeature.__name__, StoreFeature.__doc__, [("properties", properties)], StoreFeature)
 
 
 # The members of the store, if it is the only one of a cluster.

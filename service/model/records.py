@@ -5,7 +5,6 @@ the columns of tables and the schemas of the OpenAPI document are derived from i
 """
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -202,7 +201,7 @@ PREFIX: Final = f"{ATTRIBUTES}."
 def define(
     name: str, doc: str | None, members: Iterable[Any], base: type[msgspec.Struct] = msgspec.Struct
 ) -> type[Any]:
-    """Return a type of records, or of their attributes, with more members than those of its base."""
+    """Return a type of records, or of what has or is in them, with more members than its base, or others."""
     namespace = {"__doc__": doc}
     return msgspec.defstruct(name, members, bases=(base,), namespace=namespace, frozen=True, kw_only=True, gc=False)
 
@@ -214,7 +213,7 @@ def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
 
 
 def partial(
-    record: type[Store | Company], whole: type[msgspec.Struct], types: Mapping[str, Any] = MappingProxyType({})
+    record: type[Store | Company], whole: type[msgspec.Struct], types: Mapping[str, Any] = {}
 ) -> type[msgspec.Struct]:
     """Return the type of records with some members only of the type of whole ones; some have other `types` then."""
     members = [

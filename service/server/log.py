@@ -24,15 +24,12 @@ _NANOSECONDS: Final = 1_000_000_000
 def start_log(*, as_json: bool) -> None:
     """Log to standard error, in this process and the workers forked from it."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if as_json else _Text())
+    handler.setFormatter(_Json() if as_json else _Text("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 class _Text(logging.Formatter):
     """Lines of text, in local time with its offset; only tracebacks have several."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - logging's
         """Return the time of a record (RFC 3339)."""
