@@ -4,22 +4,18 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import Final
-
-# Imports create many objects but no reference cycles; the service sets a threshold of its own.
-_GC_THRESHOLD: Final = 200_000
-# The C library keeps twice as much free memory as the largest block that was freed. With less, each piece of a CSV file
-# took its memory from the system again: a third of its CPU time.
-_FREED_BYTES: Final = 4 << 20
-# OpenBLAS, which NumPy loads, starts threads that wait busily for some 30 ms; nothing here multiplies large matrices.
-_WITHOUT_THREADS: Final = ("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:
     """Run the program. An interrupt, however early, or an error writing the output ends it without a traceback."""
-    gc.set_threshold(_GC_THRESHOLD)
-    bytes(_FREED_BYTES)
-    os.environ.setdefault(*_WITHOUT_THREADS)
+    # Imports create many objects but no reference cycles; the service sets a threshold of its own.
+    gc.set_threshold(200_000)
+    # The C library keeps twice as much free memory as the largest block that was freed. With less, each piece of a CSV
+    # file took its memory from the system again: a third of its CPU time.
+    bytes(4 << 20)
+    # OpenBLAS, which NumPy loads, starts threads that wait busily for some 30 ms; nothing here multiplies large
+    # matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from service.commands import main as commands  # noqa: PLC0415 - the import can be interrupted, too
 

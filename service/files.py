@@ -81,7 +81,6 @@ def check_room(descriptor: int, length: int) -> None:
 
 
 _PART: Final = 1 << 18  # bytes
-_STORED_PART: Final = 1 << 16
 _WINDOW_LOG: Final = 27  # 128 MiB, what a Zstandard frame may make a decompressor allocate
 # Compressed bytes may exceed what is in them by this, such as by names. More is an endless file of nothing.
 _OVERHEAD: Final = 1 << 20
@@ -136,7 +135,7 @@ class Decompressor:
 def decompressed(file: IO[bytes], compression: str) -> Iterator[bytes]:
     """Yield what is in a compressed file, in parts. Raises `CompressionError`."""
     decompressor = Decompressor(compression)
-    while piece := file.read(_STORED_PART):
+    while piece := file.read(1 << 16):
         yield from decompressor.parts(piece)
     decompressor.end()
 

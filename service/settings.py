@@ -213,8 +213,6 @@ class Settings(Struct, frozen=True, kw_only=True):
 ANY_ORIGIN: Final = "*"
 # By the end of the name of a file.
 IMAGE_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
-# In the path of a tile.
-_OF_A_TILE: Final = ("{z}", "{x}", "{y}")
 
 
 def tiles_origin(url: str) -> str:
@@ -222,7 +220,7 @@ def tiles_origin(url: str) -> str:
     scheme, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     origin = origin_of(f"{scheme}://{host}", "http", "https")
-    if origin is None or not all(part in path for part in _OF_A_TILE):
+    if origin is None or not all(part in path for part in ("{z}", "{x}", "{y}")):
         raise ValueError(f"{url!r} is not a URL of tiles: write https://host/{{z}}/{{x}}/{{y}}.png")
     return origin
 

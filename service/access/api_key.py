@@ -23,7 +23,6 @@ _DIGITS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _BITS, _RANDOM, _CHECKSUM = 256, 43, 6  # the base-62 digits that hold 256 bits, and the 32 of a CRC-32
 _FORM: Final = re.compile(rf"{KEY_PREFIX}(?:pub_)?([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECKSUM}}})")
 _LIKELY: Final = re.compile(rf"{KEY_PREFIX}[0-9A-Za-z_-]{{8,}}")
-_REDACTED: Final = f"{KEY_PREFIX}[redacted]"
 
 
 def new_key(prefix: str = KEY_PREFIX) -> str:
@@ -42,7 +41,7 @@ def is_mistyped(key: str) -> bool:
 
 def redacted(text: str) -> str:
     """Return a text with everything replaced that looks like a key, truncated or mistyped ones included."""
-    return _LIKELY.sub(_REDACTED, text)
+    return _LIKELY.sub(f"{KEY_PREFIX}[redacted]", text)
 
 
 def digest(key: str) -> bytes:

@@ -152,7 +152,6 @@ def whole_seconds(moment: datetime) -> datetime:
     return moment.replace(microsecond=0)
 
 
-_OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXO
 Change: TypeAlias = Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
 
@@ -194,7 +193,7 @@ def replace_file(target: Path, content: bytes) -> None:
     The file keeps its owner and group, so that a service under another user can still read it. Permissions of others
     are removed.
     """
-    with atomic_write(target, mode=_OWNER_ONLY) as file:
+    with atomic_write(target, mode=0o600) as file:
         file.write(content)
         if target.exists():
             status = target.stat()

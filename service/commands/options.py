@@ -33,7 +33,6 @@ def bundled_folder(name: str, *, package: Path = _PACKAGE) -> Path:
 
 
 # Kubernetes sets variables for each Service; those of a Service named store-directory have our prefix.
-_SERVICE_LINK: Final = "tcp://"
 _SERVICE_LINK_HINT: Final = (
     "; Kubernetes sets this variable for a Service named store-directory: rename the Service, "
     "or set enableServiceLinks: false in the Pod"
@@ -90,7 +89,7 @@ class SettingOption(click.Option):
         try:
             return super().type_cast_value(ctx, value)
         except click.BadParameter as error:
-            hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
+            hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith("tcp://") else ""
             raise click.UsageError(f"{setting_source(self.name)}: {self.mismatch(value)}{hint}") from error
 
 

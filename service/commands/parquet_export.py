@@ -25,7 +25,6 @@ from service.model.records import DISTANCE, Resource
 _GEOMETRY: Final = "geometry"
 _BOX: Final = "bbox"
 _SIDES: Final = ("xmin", "ymin", "xmax", "ymax")
-_NULL: Final = "null"
 _NUMBER, _HOURS = "number", "hours"  # attributes whose values are decoded from JSON, or written as it
 # By the kind of a field; others are texts.
 _TYPES: Final = {FLAG.name: pa.bool_(), INSTANT.name: pa.timestamp("us", "UTC"), DATE.name: pa.date32()}
@@ -94,7 +93,7 @@ def _record_batches(
                 columns[field.name] = [msgspec.json.decode(each, type=float | None) for each in columns[field.name]]
             elif field.attribute == _HOURS:
                 texts = [bytes(each).decode() for each in columns[field.name]]
-                columns[field.name] = [None if text == _NULL else text for text in texts]
+                columns[field.name] = [None if text == "null" else text for text in texts]
         columns[DISTANCE] = distances(table, query, rows)
         if table.locations is not None:
             points = _points(table.locations, rows)

@@ -34,7 +34,6 @@ from service.reading.files.records import RecordReader
 from service.spool import Spools
 from service.texts import counted, printable
 
-_VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _FIRST_PART: Final = 1 / 64  # of a file, by which the size of its records is estimated
 _GROWTH: Final = 1.8  # of spools while they become a table, as measured
 
@@ -108,7 +107,7 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
             digest.update(table.hours.changes.astype("<i8").view(np.uint8).data)
             digest.update(table.hours.offsets.astype("<i4").view(np.uint8).data)
     digest.update(listed.encode())
-    return digest.hexdigest()[:_VERSION_DIGITS]
+    return digest.hexdigest()[:16]  # 64 bits: enough to distinguish the data sets of one service
 
 
 def _load(path: Path, options: ReadOptions, files: FileSet, progress: Progress) -> Loaded:

@@ -26,7 +26,6 @@ _PROBED: Final = 4 * 24 * 60 * 60
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _MINUTES: Final = {f"{minute // 60:02}:{minute % 60:02}": minute for minute in range(DAY)}
 _STARTS: Final[dict[Day, int]] = {day: place * DAY for place, day in enumerate(DAYS)}
-_WHOLE_DAY: Final = ("00:00", "23:59")
 
 _decode: Final = msgspec.json.Decoder(OpeningHours).decode
 
@@ -74,7 +73,7 @@ def open_times(field: str, distinct: Iterable[OpeningHours]) -> OpenTimes:
 
 def _length(opens: Time, closes: Time) -> int:
     """Return the minutes of an interval, which ends on the next date if it closes before it opens."""
-    return DAY if (opens, closes) == _WHOLE_DAY else (_MINUTES[closes] - _MINUTES[opens]) % DAY
+    return DAY if (opens, closes) == ("00:00", "23:59") else (_MINUTES[closes] - _MINUTES[opens]) % DAY
 
 
 @cache  # of each zone

@@ -32,8 +32,6 @@ SEPARATOR: Final = ";"
 # Names that would be taken for other members of a record.
 RESERVED: Final = frozenset({ATTRIBUTES, DISTANCE, "created_at"})
 MOST_TEXT: Final = 200  # characters of a label
-_DIGEST_BYTES: Final = 16
-_SCHEMAS_KEPT: Final = 4  # the data set that is served, and those that requests still read
 
 _URI: Final = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
 _EMAIL: Final = Annotated[str, Meta(extra_json_schema={"format": "email"})]
@@ -91,7 +89,7 @@ class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def digest(self) -> bytes:
         """A digest of what a client can notice; empty if nothing is declared."""
-        return sha256(msgspec.json.encode(self)).digest()[:_DIGEST_BYTES] if self.stores or self.companies else b""
+        return sha256(msgspec.json.encode(self)).digest()[:16] if self.stores or self.companies else b""
 
 
 class Schema(msgspec.Struct, frozen=True, eq=False):
@@ -106,7 +104,7 @@ class Schema(msgspec.Struct, frozen=True, eq=False):
         return self.stores if resource.name == STORES.name else self.companies
 
 
-@lru_cache(_SCHEMAS_KEPT)
+@lru_cache(4)  # the data set that is served, and those that requests still read
 def schema_of(declaration: Declaration) -> Schema:
     """Return the schema of a declaration: the same one, as long as it is used, for the same declaration."""
     stores, companies = _with_attributes(STORES, declaration.stores), _with_attributes(COMPANIES, declaration.companies)

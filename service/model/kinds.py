@@ -46,7 +46,6 @@ _END: Final = "\x7f"  # sorts after every other character of a key
 _EXPONENTS: Final = {character.encode(): b"e%d" % scale for scale, character in _SCALES.items()}
 _END_BYTE: Final = _END.encode()
 END: Final = _END_BYTE[0]
-_ZERO_KEY: Final = b"1"
 _POSITIVE: Final = ord("2")
 # The key of every decimal is between these, that of no other text.
 DECIMAL_KEYS: Final = "0", f"2{_LARGER}{10**19 - 1}"
@@ -128,7 +127,7 @@ def number_key(text: str) -> str:
 
 def key_number(key: bytes) -> float:
     """Return the number nearest to the decimal with a key."""
-    if key == _ZERO_KEY:
+    if key == b"1":
         return 0.0
     point, coded = (b".", key) if key[0] == _POSITIVE else (b"-.", key.translate(COMPLEMENT, _END_BYTE))
     exponent, digits = _EXPONENTS.get(coded[1:2]), coded[2:]

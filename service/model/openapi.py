@@ -49,7 +49,6 @@ _TAGS: Final = {
     "directory": "Stores and companies.",
     "probes": "Whether the service is alive, and ready to answer.",
 }
-_DESCRIPTION: Final = "A read-only directory of retail stores and the companies that own them."
 # How a query parameter has several values: each has its own pair. These are the defaults, but not every tool has them.
 _REPEATED: Final = {"style": "form", "explode": True}
 # Request headers of protected operations, besides the key.
@@ -86,7 +85,6 @@ _FILE: Final = {
     COUNT_HEADER: "The number of records in the whole file.",
     "Content-Disposition": "The name of the file.",
 }
-_HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
 
 
 def openapi_document(operations: Sequence[Operation], schema: Schema = NO_ATTRIBUTES) -> bytes:
@@ -98,7 +96,7 @@ def openapi_document(operations: Sequence[Operation], schema: Schema = NO_ATTRIB
         "openapi": "3.1.0",
         "info": {
             "title": _TITLE,
-            "description": _DESCRIPTION,
+            "description": "A read-only directory of retail stores and the companies that own them.",
             "contact": {"name": _TITLE},
             "license": {"name": _LICENCE, "identifier": _LICENCE},
             "version": INTERFACE_VERSION,
@@ -194,7 +192,7 @@ def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
     if error.links_help:
-        described |= _HELP
+        described |= {"Link": "The documentation, `help` (RFC 8288)."}
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
     if operation.protected and error in operation.errors and error is not Unauthorized:

@@ -148,7 +148,7 @@ class QueryParser:
             parameter = known.get(name)
             if parameter is None:
                 unknown[name] = None
-            elif parameter.blank or not (not value or value == _NULL or value.isspace()):  # else as if it was omitted
+            elif parameter.blank or not (not value or value == "null" or value.isspace()):  # else as if it was omitted
                 given.setdefault(name, []).append(value)
         if not given and not self._required and not (strict and unknown):
             return _EVERYTHING, unknown
@@ -209,7 +209,6 @@ class PlaceQueryParser(QueryParser):
 
 
 _EVERYTHING: Final = Query()
-_NULL: Final = "null"
 _REPEATED: Final = InvalidValue("multiple_values", "Input should be given once")
 _MISSING: Final = InvalidValue("missing", "Field required")
 _UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitted")

@@ -32,7 +32,6 @@ _VOICING_MARKS: Final = "\u3099\u309a"
 _PLAIN: Final = dict(zip(map(ord, "łđħøŧıæœþð"), ("l", "d", "h", "o", "t", "i", "ae", "oe", "th", "d"), strict=True))
 HYPHENS: Final = ("-", "\u2010")  # others are folded to them
 _CODE_LENGTHS: Final = range(3, 11)
-_CATEGORIES: Final = "LNM"  # letters, numbers, marks
 
 # Han, Kana, Thai, Lao, Khmer, Myanmar, Hangul: by block, so that it is the same in every release of Unicode.
 _SPACELESS: Final = (
@@ -123,7 +122,7 @@ def spoken(texts: Sequence[str]) -> list[str]:
 
 def is_in_word(general_category: str) -> bool:
     """Return whether characters of a general category are parts of words; the others separate words."""
-    return general_category[0] in _CATEGORIES
+    return general_category[0] in "LNM"  # letters, numbers, marks
 
 
 def _split(text: str) -> list[list[str]]:

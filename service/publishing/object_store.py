@@ -67,7 +67,6 @@ _SETTINGS: Final = {
     "read_timeout": "30 seconds",
     "user_agent": f"store-directory/{__version__}",
 }
-_RETRY_TIMEOUT: Final = timedelta(seconds=60)
 
 
 def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int = 0) -> "Store":
@@ -87,7 +86,7 @@ def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int
             raise ValueError(f"{name} is not an http or https URL")
     options: Any = {
         "config": {**_SETTINGS, **settings},
-        "retry_config": {"max_retries": retries, "retry_timeout": _RETRY_TIMEOUT},
+        "retry_config": {"max_retries": retries, "retry_timeout": timedelta(seconds=60)},
     }
     if url.scheme == "s3" and os.environ.get("AWS_PROFILE"):
         options["credential_provider"] = _profile()
@@ -112,8 +111,6 @@ def _profile() -> object:
 # S3 takes at most 10,000 parts: 160 GB.
 _PART: Final = 16 << 20
 _CONCURRENT: Final = 4
-_RETRIES: Final = 3
-_PART_TIMEOUT: Final = "300 seconds"
 
 
 def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
@@ -122,7 +119,7 @@ def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
     A file of more bytes than a part is uploaded in parts, which are discarded after an error, and when the program is
     interrupted.
     """
-    store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
+    store, stopped = open_store(to, {"timeout": "300 seconds"}, retries=3), Event()
     with file.open("rb") as content, failures(to.scheme), ThreadPoolExecutor(1) as thread:
         # The thread exists before the upload: an executor interrupted while it starts one does not wait for it.
         beginning = thread.submit(content.read, part + 1).result()

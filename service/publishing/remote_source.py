@@ -123,8 +123,6 @@ def _name(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-# The end of the name of the folder in which files wait to be compiled. The workspace removes what is left of it.
-_DOWNLOADS: Final = ".download"
 _MOST: Final = 1 << 20  # bytes of a manifest: thousands of files
 
 
@@ -209,7 +207,7 @@ def _named(name: str) -> Iterator[None]:
 @asynccontextmanager
 async def _folder(parent: Path) -> AsyncIterator[Path]:
     """Make a folder, and remove it with its files at the end."""
-    folder = Path(mkdtemp(suffix=_DOWNLOADS, dir=parent))
+    folder = Path(mkdtemp(suffix=".download", dir=parent))  # the workspace removes what is left of it
     try:
         yield folder
     finally:

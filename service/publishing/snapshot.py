@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 # Interval at which workers read the publication: with the time to map the file, all have swapped within 200 ms.
 _POLL_SECONDS: Final = 0.05
 _RETRY_SECONDS: Final = 1
-_FREED_AT_ONCE: Final = 256  # in a tenth of a millisecond
-_TURN_SECONDS: Final = 1e-5  # for other threads
 _log = logging.getLogger(__name__)
 
 
@@ -149,9 +147,9 @@ def _free(kept: Iterable[dict[Any, Any]], retired: list[Snapshot | None]) -> Non
     """
     for part in kept:
         while part:
-            for _ in range(min(_FREED_AT_ONCE, len(part))):
+            for _ in range(min(256, len(part))):  # in a tenth of a millisecond
                 part.popitem()
-            sleep(_TURN_SECONDS)
+            sleep(1e-5)  # for other threads
     retired.clear()
 
 

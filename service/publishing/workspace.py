@@ -89,7 +89,6 @@ def last_modified(last: Publication, new: Summary, now: datetime) -> datetime | 
 
 _PUBLICATION: Final = "publication.json"
 _REJECTION: Final = "rejection.json"
-_COMPLETE: Final = "complete"
 # The names of `tempfile`. Nothing else is ever removed.
 _RUN: Final = re.compile(r"run-[a-z0-9_]{8}")
 _NEW: Final = re.compile(r"new-[a-z0-9_]{8}")
@@ -125,7 +124,7 @@ class Workspace:
 
         A worker that starts later delays nothing: the others can serve.
         """
-        marker = self.folder / _COMPLETE
+        marker = self.folder / "complete"
         try:
             if not marker.exists():
                 if sum(map(bool, self.slots.generations())) < processes:

@@ -165,10 +165,6 @@ def _bind(unbound: socket.socket, address: tuple[str | int, ...], *, shared: boo
 
 
 UNIX_SCHEME: Final = "unix:"
-# Only the owner and the group of the file can connect.
-_UMASK: Final = 0o117
-# Until the server sets its own.
-_BACKLOG: Final = 1024
 
 
 def bind_unix(path: str) -> Listener:
@@ -181,12 +177,12 @@ def bind_unix(path: str) -> Listener:
     try:
         with locked_folder(file.parent):
             _remove_stale(file)
-            mask = os.umask(_UMASK)
+            mask = os.umask(0o117)  # only the owner and the group of the file can connect
             try:
                 bound.bind(str(file))
             finally:
                 os.umask(mask)
-            bound.listen(_BACKLOG)
+            bound.listen(1024)  # until the server sets its own
             bound.setblocking(False)
             return Listener((bound,), file=file, identity=_identity(file), owner=os.getpid())
     except OSError as error:

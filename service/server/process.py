@@ -30,7 +30,6 @@ from service.web.pipeline.access_log import WriteEntry, encode_lines
 GC_THRESHOLD: Final = 1_000
 # For how long a thread that answers a long query may keep the interpreter from the event loop, outside of NumPy.
 SWITCH_SECONDS: Final = 0.0005
-_HEARTBEAT_SECONDS: Final = 1
 _POLL_SECONDS: Final = 0.02
 # Data that is rejected sooner is an error without a line before it.
 _SILENT_SECONDS: Final = 2
@@ -192,7 +191,7 @@ async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:
 async def _beat(heartbeat: Callable[[], None]) -> None:
     while True:
         heartbeat()
-        await asyncio.sleep(_HEARTBEAT_SECONDS)
+        await asyncio.sleep(1)
 
 
 async def _check_rate_store(setup: ServeSetup) -> None:
