@@ -214,7 +214,12 @@ def _check_cells(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
         else:
             values[cell] = result
     keys = {cell: _key(field.kind, value) for cell, value in values.items()}
-    warnings = _check_range(keys, field) if field.kind is NUMBER else {}
+    warnings = dict[Cell, Issue]()
+    if field.kind is NUMBER:
+        least, most = _RANGES.get(field.name, DECIMAL_KEYS)
+        for cell, text in [(cell, str(cell)) for cell, key in keys.items() if key and not least <= key <= most]:
+            is_decimal = NUMBER_PATTERN.fullmatch(text.strip()) is not None
+            warnings[cell] = _OUT_OF_RANGE[field.name] if is_decimal else check_text(field, text) or _NOT_A_DECIMAL
     if companies is not None:
         unknown = [cell for cell, value in values.items() if value is not None and value not in companies]
         if field.name == PARENT:
@@ -228,18 +233,6 @@ def _check_cells(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
 def _key(kind: Kind, value: Value) -> str | None:
     """Return the normalized key of a value, None for no value."""
     return kind.normalize(str(value)) if isinstance(value, str | bool) else None
-
-
-def _check_range(keys: Mapping[Cell, str | None], field: Field) -> dict[Cell, Issue]:
-    """Return the warnings of the cells that are not decimals, or not in the range of their field, by their keys."""
-    least, most = _RANGES.get(field.name, DECIMAL_KEYS)
-    outside = [cell for cell, key in keys.items() if key is not None and not least <= key <= most]
-    return {
-        cell: _OUT_OF_RANGE[field.name]
-        if NUMBER_PATTERN.fullmatch(str(cell).strip())
-        else check_text(field, str(cell)) or _NOT_A_DECIMAL
-        for cell in outside
-    }
 
 
 def _read(field: Field, cell: Cell) -> Value | Issue:
