@@ -12,7 +12,6 @@ from service.publishing.snapshot import SnapshotHolder
 from service.publishing.worker_slots import WorkerSlots
 from service.publishing.workspace import Reload
 from service.web.site import make_site
-from tests.loaded import Data, serve
 from tests.web.conftest import Listeners
 from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication
 
@@ -106,22 +105,6 @@ async def test_ready_is_503_with_the_reason_while_the_data_is_still_served(
     ready = await (await client.get("/ready", headers=HEADERS)).json()
     assert (ready["status"], ready["last_reload"]["error"]) == (reason, FAILED.error)
     assert (await client.get("/stores", headers=HEADERS)).status == (503 if reason == "loading" else 200)
-
-
-async def test_ready_is_503_until_every_worker_has_had_data_once(data: Data, aiohttp_client: AiohttpClient) -> None:
-    complete = [False, True, False]
-    snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
-    await serve(snapshots, data)
-    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS).public))
-    assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
-    assert (await client.get("/stores", headers=HEADERS)).status == 200
-
-
-async def test_while_draining_each_response_closes_its_connection(client: Client, snapshots: SnapshotHolder) -> None:
-    assert "Connection" not in (await client.get("/health")).headers
-    snapshots.draining = True
-    for path in ("/stores", "/health", "/nowhere"):
-        assert (await client.get(path, headers=HEADERS)).headers["Connection"] == "close"
 
 
 async def test_the_admin_listener_has_probes_and_metrics_without_a_key(listeners: Listeners) -> None:
