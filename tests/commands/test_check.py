@@ -157,9 +157,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path, **setti
 STYLE = re.compile("\x1b\\[([0-9;]*)m")
 
 
-def test_errors_and_warnings_are_coloured_on_a_terminal_or_plain(
-    invalid: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_and_warnings_are_coloured_on_terminals_or_plain(invalid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch, invalid)
     assert "\x1b[1;31mmissing: 7 errors\x1b[0m\n" in shown
     assert "\x1b[1;33mrange: 1 warning\x1b[0m\n" in shown

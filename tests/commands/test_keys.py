@@ -17,7 +17,7 @@ from service.settings import Settings
 from tests.program import run, run_here, run_into, serving, usage
 from tests.run.generations import Generation
 
-KEY = r"sd_[0-9A-Za-z]{49}"
+KEY, NEW = r"sd_[0-9A-Za-z]{49}", ["new", "--key-file", "k", "--name", "x"]
 PALE = {"#f60": "2.9", "#FFFFFF": "1.0"}  # with their contrasts to white
 
 
@@ -102,26 +102,17 @@ def test_a_public_key_is_listed_with_its_origins_and_the_rate_of_each_client(fil
     [
         (["new"], "'--key-file'"),
         (["new", "--key-file", "k"], "'--name'"),
-        (["new", "--key-file", "k", "--name", ""], "not a valid name"),
-        (["new", "--key-file", "k", "--name", "two words"], "not a valid name"),
-        (["new", "--key-file", "k", "--name", "x" * 65], "not a valid name"),
-        (["new", "--key-file", "k", "--name", "x\n"], "not a valid name"),
-        (["new", "--key-file", "k", "--name", new_key()], "not a valid name"),
-        (["new", "--key-file", "k", "--name", "x", "--rate", "fast"], "write it as 100/s"),
-        (["new", "--key-file", "k", "--name", "x", "--burst", "5"], "--burst needs --rate"),
-        (["new", "--key-file", "k", "--name", "x", "--rate", "1/s", "--burst", "0"], "--burst"),
-        (["new", "--key-file", "k", "--name", "x", "--expires", "soon"], "not a date"),
-        (["new", "--key-file", "k", "--name", "x", "--expires", "2020-01-01"], "in the past"),
-        *(
-            (["new", "--key-file", "k", "--name", "x", *options], message)
-            for options, message in (
-                (["--public"], "--public needs --origin"),
-                (["--origin", "https://a.example"], "--public needs --origin"),
-                (["--per-client", "1/s"], "only a public key has"),
-                (["--public", "--origin", "https://a.example", "--per-client", "fast"], "--per-client: 'fast'"),
-                (["--public", "--origin", "https://a.example", "--origin", "*"], "not the origin of a website"),
-            )
-        ),
+        *(([*NEW[:-1], name], "not a valid name") for name in ("", "two words", "x" * 65, "x\n", new_key())),
+        ([*NEW, "--rate", "fast"], "write it as 100/s"),
+        ([*NEW, "--burst", "5"], "--burst needs --rate"),
+        ([*NEW, "--rate", "1/s", "--burst", "0"], "--burst"),
+        ([*NEW, "--expires", "soon"], "not a date"),
+        ([*NEW, "--expires", "2020-01-01"], "in the past"),
+        ([*NEW, "--public"], "--public needs --origin"),
+        ([*NEW, "--origin", "https://a.example"], "--public needs --origin"),
+        ([*NEW, "--per-client", "1/s"], "only a public key has"),
+        ([*NEW, "--public", "--origin", "https://a.example", "--per-client", "fast"], "--per-client: 'fast'"),
+        ([*NEW, "--public", "--origin", "https://a.example", "--origin", "*"], "not the origin of a website"),
         (["revoke", "--key-file", "k", new_key()], "not a valid name"),
         (["revoke", "--key-file", "k"], "NAME"),
     ],
@@ -239,9 +230,7 @@ def test_a_public_key_as_an_option_is_a_usage_error_because_it_has_no_origins() 
         *(("it's not there", each) for each in (["keys", "new", "--name", "shop"], ["serve", "--port", "0"])),
     ],
 )
-def test_a_missing_key_file_or_folder_has_a_command_that_creates_it(
-    tmp_path: Path, command: list[str], folder: str
-) -> None:
+def test_a_missing_key_file_or_folder_has_a_command_for_it(tmp_path: Path, command: list[str], folder: str) -> None:
     file = tmp_path / folder / "keys.json"
     ended = run_here(*command, "--key-file", file)
     assert (ended.returncode, ended.stdout, list(tmp_path.iterdir())) == (1, "", [])

@@ -11,6 +11,7 @@ from service.settings import Settings
 from tests.program import serving, usage
 from tests.run.generations import bake_stores
 
+NO_TOML = "invalid TOML: "
 LIST = 'must be a non-empty text, or a list such as ["one", "two"]'
 
 
@@ -50,10 +51,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("host = ''", f"host (--host): {LIST}"),
         ("host = ['127.0.0.1', '']", f"host (--host): {LIST}"),
         ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
-        (
-            "cors_origin = ['*', 'here']",
-            "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
-        ),
+        ("cors_origin = ['*', 'here']", "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.ex"),
         ("data = 'ftp://bucket/x'", "data (--data): ftp:// is not supported"),
         ("encoding = 'klingon'", "encoding (--encoding): 'klingon' is not the name of an encoding, such as"),
         ("mapping = ''", "mapping (--mapping): must be a non-empty text, not ''"),
@@ -77,14 +75,9 @@ def test_an_error_in_a_settings_file_names_key_option_and_values(tmp_path: Path,
         ("[serve]\nport = 1", "unknown table [serve]: settings are top-level keys"),
         ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),
         ("prot = 1\nport = 'x'", "unknown setting prot; did you mean port?\nport (--port): must be a whole number"),
-        *(
-            (content, f"invalid TOML: {message}")
-            for content, message in (
-                ("data = x", 'Invalid value (at line 1, column 8); write texts in quotes, as in host = "127.0.0.1"'),
-                ("port = 1\nport: 2\n", "Expected '=' after a key in a key/value pair (at line 2, column 5)"),
-                ("port = 1\nport = 2", "Cannot overwrite a value"),
-            )
-        ),
+        ("data = x", f"{NO_TOML}Invalid value (at line 1, column 8); write texts in quotes, as in host = "),
+        ("port = 1\nport: 2\n", f"{NO_TOML}Expected '=' after a key in a key/value pair (at line 2, column 5)"),
+        ("port = 1\nport = 2", f"{NO_TOML}Cannot overwrite a value"),
     ],
 )
 def test_unknown_keys_and_invalid_toml_are_reported_with_a_suggestion_and_all_errors_of_a_file_together(

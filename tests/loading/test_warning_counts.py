@@ -11,7 +11,6 @@ from tests.loading.data_files import (
     COMPANY_FIELDS,
     REQUIRED,
     STORE_FIELDS,
-    Record,
     as_csv,
     company,
     load_companies,
@@ -28,7 +27,7 @@ def few_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_diagnostics, "MAX_LISTED", MAX_LISTED)
 
 
-def wrong(number: int) -> Record:
+def wrong(number: int) -> dict[str, object]:
     """Return a store whose coordinates are no decimals; three in all have no telephone number either."""
     return store(f"s{number}", latitude="47,37", longitude="8,54", phone_number="n/a" if number < 3 else "1")
 

@@ -31,19 +31,15 @@ def test_what_is_missing_is_called_neither_a_file_nor_a_folder(tmp_path: Path) -
 
 
 LISTED: Final = f"a data set is a folder with stores and companies, a file of stores ({', '.join(FORMATS)})"
+UNKNOWN: Final = f"the file name has no known extension: {LISTED} or a zip archive"
+OLD: Final = "files of this format are not read: save it as an Excel workbook (.xlsx)"
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        *(
-            (name, f"the file name has no known extension: {LISTED} or a zip archive")
-            for name in ("stores", "stores.pdf", "stores.csv.bz2", ".csv")
-        ),
-        *(
-            (name, "files of this format are not read: save it as an Excel workbook (.xlsx)")
-            for name in ("stores.xls", "Filialen.XLSB")
-        ),
+        *((name, UNKNOWN) for name in ("stores", "stores.pdf", "stores.csv.bz2", ".csv")),
+        *((name, OLD) for name in ("stores.xls", "Filialen.XLSB")),
     ],
 )
 def test_the_error_for_another_file_says_what_to_do(tmp_path: Path, name: str, why: str) -> None:

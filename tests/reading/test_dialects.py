@@ -207,9 +207,7 @@ TABLES = st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=4)
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030"]),
     said=st.booleans(),
 )
-def test_a_table_is_read_as_written(
-    table: list[list[str]], dialect: dict[str, Any], encoding: str, *, said: bool
-) -> None:
+def test_a_table_is_as_written(table: list[list[str]], dialect: dict[str, Any], encoding: str, *, said: bool) -> None:
     if any(each in cell for each in "\r\n" for row in table for cell in row):
         dialect["quoting"] = csv.QUOTE_ALL  # some Pythons quote only the line ending that they write
     text = io.StringIO(newline="")

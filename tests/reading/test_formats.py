@@ -43,10 +43,6 @@ STORES = [
 ]
 
 
-def table(records: Sequence[Record], columns: Sequence[str], end: str = "\n") -> bytes:
-    return as_csv(records, columns, end=end)
-
-
 def spaced(text: bytes) -> bytes:
     return b"\n\r\n" + text.replace(b"\n", b"\n\n").replace(b"\r\n\n", b"\r\n")
 
@@ -57,12 +53,12 @@ FORMATS: dict[str, Callable[[Sequence[Record], Sequence[str], str], bytes]] = {
     "object.json": lambda records, _, kind: as_json({"x": {kind: [1]}, kind: records, "y": None}),
     "lines.jsonl": lambda records, _, __: as_lines(records),
     "gaps.ndjson": lambda records, _, __: b"\xef\xbb\xbf\n" + as_lines(records).replace(b"\n", b" \r\n\n \t\n"),
-    "feed.csv": lambda records, columns, _: table(records, columns),
-    "crlf.csv": lambda records, columns, _: table(records, columns, "\r\n"),
-    "return.csv": lambda records, columns, _: table(records, columns, "\r"),
-    "marked.csv": lambda records, columns, _: b"\xef\xbb\xbf" + table(records, columns, "\r\n"),
-    "gaps.csv": lambda records, columns, _: spaced(table(records, columns)),
-    "shuffled.csv": lambda records, columns, _: table(records, ["extra", *sorted(columns, reverse=True), "more"]),
+    "feed.csv": lambda records, columns, _: as_csv(records, columns),
+    "crlf.csv": lambda records, columns, _: as_csv(records, columns, end="\r\n"),
+    "return.csv": lambda records, columns, _: as_csv(records, columns, end="\r"),
+    "marked.csv": lambda records, columns, _: b"\xef\xbb\xbf" + as_csv(records, columns, end="\r\n"),
+    "gaps.csv": lambda records, columns, _: spaced(as_csv(records, columns)),
+    "shuffled.csv": lambda records, columns, _: as_csv(records, ["extra", *sorted(columns, reverse=True), "more"]),
 }
 
 

@@ -31,12 +31,10 @@ from tests.thoroughness import some_of
 LOCATION = ("geometry.latitude", "geometry.longitude")
 
 
-def written(
-    columns: Mapping[str, object], metadata: Mapping[str, str | bytes] | None = None, **options: object
-) -> bytes:
+def written(columns: Mapping[str, object], metadata: Mapping[str, str | bytes] | None = None, **more: object) -> bytes:
     file = io.BytesIO()
     table = pa.table(columns)
-    pq.write_table(table.replace_schema_metadata(metadata) if metadata else table, file, **options)
+    pq.write_table(table.replace_schema_metadata(metadata) if metadata else table, file, **more)
     return file.getvalue()
 
 

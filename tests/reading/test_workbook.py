@@ -18,16 +18,7 @@ from service.reading.formats.sheet import Workbook, row_texts
 from service.reading.formats.table_file import TableOptions
 from service.reading.formats.workbook_file import SheetRequest, SheetRows, Sheets, WorkbookFile
 from service.reading.isolation import answer
-from tests.loading.data_files import (
-    REQUIRED as HEADER,
-    STORE_FIELDS,
-    load_mapped,
-    load_stores,
-    refusal,
-    rows,
-    served,
-    store,
-)
+from tests.loading.data_files import REQUIRED, STORE_FIELDS, load_mapped, load_stores, refusal, rows, served, store
 from tests.program import children
 from tests.workbooks import Sheets as Written, Value, ods, xlsx, xlsx_sheet
 from tests.zip_archives import zipped
@@ -102,7 +93,7 @@ def test_real_dates_are_read_whatever_format_texts_have(tmp_path: Path, write: C
         '[stores]\ndate = "dd.mm.yyyy"\ntime_zone = "Europe/Berlin"\n'
         '[stores.fields]\nis_open = {closing_date = "Bis"}\n[stores.attributes]\nsince = {from = "Seit", kind = "date"}'
     )
-    content = write({"S": table(records, [*HEADER, "created_at", "Seit", "Bis"])})
+    content = write({"S": table(records, [*REQUIRED, "created_at", "Seit", "Bis"])})
     loaded = load_mapped(tmp_path, mapping, content, "stores.xlsx")
     found = [(each["created_at"], each["is_open"], each["attributes"]["since"]) for each in served(loaded)]
     times = [f"2019-02-01T{time}+01:00" for time in ("00:00:00", "00:00:00", "12:30:00")]
@@ -113,7 +104,14 @@ def test_real_dates_are_read_whatever_format_texts_have(tmp_path: Path, write: C
 @pytest.mark.process
 @pytest.mark.parametrize("write", WRITERS)
 def test_rows_are_numbered_as_the_program_shows_them(tmp_path: Path, write: Callable[[Written], bytes]) -> None:
-    written: list[list[Value]] = [[], [], [None, *HEADER], [], [None, *ROW], [None, "s2", "c1", None, "Ada", "Utopia"]]
+    written: list[list[Value]] = [
+        [],
+        [],
+        [None, *REQUIRED],
+        [],
+        [None, *ROW],
+        [None, "s2", "c1", None, "Ada", "Utopia"],
+    ]
     loaded = load_stores(tmp_path, write({"S": written}), "stores.xlsx")
     assert list(map(str, loaded.report.errors)) == ["stores.xlsx:6: address_1: a value is required"]
 
@@ -145,14 +143,14 @@ def test_a_process_reads_a_file_from_its_start_as_often_as_needed_and_ends_with_
 @pytest.mark.process
 def test_columns_behave_as_in_csv(tmp_path: Path) -> None:
     for names, why in (
-        ([*HEADER, "city"], "duplicate columns: 'city': rename them"),
+        ([*REQUIRED, "city"], "duplicate columns: 'city': rename them"),
         (["s0", *ROW[1:]], "the first line looks like data ("),
-        (HEADER[:-1], "missing columns: country"),
+        (REQUIRED[:-1], "missing columns: country"),
     ):
         written = [names, [*ROW, "x"], ["s2", *ROW[1:], "y"]]
         error = refusal(load_stores(tmp_path, xlsx({"S": written}), "stores.xlsx"))
         assert (error.line, error.why[: len(why)]) == (1, why)
-    loaded = load_stores(tmp_path, xlsx({"S": [[*HEADER, None], [*ROW, "x"], [], ["s2", *ROW[1:]]]}), "stores.xlsx")
+    loaded = load_stores(tmp_path, xlsx({"S": [[*REQUIRED, None], [*ROW, "x"], [], ["s2", *ROW[1:]]]}), "stores.xlsx")
     assert list(map(str, loaded.report.warnings)) == ["stores.xlsx:1: '': not a field, so it is ignored (1 record)"]
     assert len(rows(loaded)) == 2
 
@@ -160,7 +158,7 @@ def test_columns_behave_as_in_csv(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(("sheet", "read"), [("", "s1"), ('sheet = "Zwei"', "s2"), ('sheet = "Alt"', "s3")])
 def test_the_first_visible_sheet_is_read_or_the_declared_one(tmp_path: Path, sheet: str, read: str) -> None:
-    sheets = {name: [HEADER, [key, *ROW[1:]]] for name, key in (("Alt", "s3"), ("Eins", "s1"), ("Zwei", "s2"))}
+    sheets = {name: [REQUIRED, [key, *ROW[1:]]] for name, key in (("Alt", "s3"), ("Eins", "s1"), ("Zwei", "s2"))}
     loaded = load_mapped(tmp_path, f"[stores]\n{sheet}", xlsx(sheets, hidden=["Alt"]), "stores.xlsx")
     assert [each["store_id"] for each in served(loaded)] == [read]
     assert any("sheet 'Eins', the first of 3" in each for each in loaded.assumed) == (not sheet)
@@ -190,7 +188,7 @@ def test_the_process_answers_requests_one_after_the_other() -> None:
 
 TALL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 MANIFEST = '<manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry>'
-WHOLE = xlsx({"S": [HEADER, ROW]})
+WHOLE = xlsx({"S": [REQUIRED, ROW]})
 
 
 def with_sheet(xml: bytes) -> bytes:

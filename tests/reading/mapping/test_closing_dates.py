@@ -131,9 +131,7 @@ def loaded(folder: Path, *, generated_at: str | None = None, ends: str = "2024-0
         ("2024-05-31T23:00:00-05:00", "2024-06-01", False),  # its day in UTC
     ],
 )
-def test_the_day_is_that_of_data_or_loading(
-    tmp_path: Path, generated_at: str | None, as_of: str, expected: Cell
-) -> None:
+def test_the_day_is_of_data_or_loading(tmp_path: Path, generated_at: str | None, as_of: str, expected: Cell) -> None:
     found = loaded(tmp_path, generated_at=generated_at)
     assert [each["is_open"] for each in served(found)] == [expected]
     assert dataset(found).as_of == date.fromisoformat(as_of)

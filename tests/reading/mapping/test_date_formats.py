@@ -149,10 +149,8 @@ FORMATS: list[tuple[list[str], str | None]] = [
     (["2024-05-31T10:00:00.123+0000"], "yyyy-mm-ddthh:mm:sszz"),
     (["1717149600", "1717149600000"], None),
     (["4165550100", "12345"], None),
-    *(
-        ([text], None)
-        for text in ("May 2024", "05-2024", "Elm Road 12", "Sep 12 10", "31 Foo 2024", "31/Dec/12345", "31.05/2024")
-    ),
+    *(([text], None) for text in ("May 2024", "05-2024", "Elm Road 12", "Sep 12 10", "31 Foo 2024", "31/Dec/12345")),
+    (["31.05/2024"], None),
 ]
 
 
