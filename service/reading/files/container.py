@@ -89,11 +89,9 @@ class ZipArchive(Container):
             raise FileError(f"the archive has an entry with an unsafe path: {_quoted(name)}")
         for name in repeated(names):
             raise FileError(f"the archive has several entries with the name {_quoted(name)}")
-        shown = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
-        folder = _folder(sorted(info.filename for info in shown))
-        self._infos = {
-            path.name: info for info in shown if str((path := PurePosixPath(info.filename)).parent) == folder
-        }
+        kept = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
+        folder = _folder(sorted(info.filename for info in kept))
+        self._infos = {path.name: info for info in kept if str((path := PurePosixPath(info.filename)).parent) == folder}
         self.names = sorted(self._infos)
         # The file with the stores, if there is none of companies and no other that may have the stores.
         files = data_files(self.names, STORES) or data_files(name for name in self.names if name != MANIFEST)

@@ -148,14 +148,14 @@ class RecordReader:
         text = file.text(data.encoding or own.encoding, data.spools)
         form = format_of(text, file.format, self._held)
         is_plain = own == NO_MAPPING and form in (JSON, JSON_LINES)
-        finds = partial(has_columns, mapping=own, resource=self._held)
-        opened = None
-        if not (form is JSON and is_plain):
-            options = msgspec.structs.replace(own.table, sheets=(file.sheet,)) if file.sheet else own.table
-            opened = open_file(text, form, reader=file.reader, options=options, finds=finds)
         derives = data.derives_companies and not (is_plain and has_array(text, COMPANIES.name))
         is_derived = derives and resource.name != STORES.name
-        found = opened or open_json(text, STORES.name if is_derived else resource.name)
+        if form is JSON and is_plain:
+            found: RecordFile = open_json(text, STORES.name if is_derived else resource.name)
+        else:
+            options = msgspec.structs.replace(own.table, sheets=(file.sheet,)) if file.sheet else own.table
+            finds = partial(has_columns, mapping=own, resource=self._held)
+            found = open_file(text, form, reader=file.reader, options=options, finds=finds)
         found.is_exact = is_plain
         if is_derived:
             of_companies = declared.companies if declared.derives_companies else _owners(own)
@@ -164,11 +164,10 @@ class RecordReader:
             return Records(map(self._derived.of, batches), (assumed,))
         records = MappedRecords(found, own, resource, as_of=data.as_of)
         batches = map(_without_name, records.batches()) if derives else records.batches()
-        is_terminated = not (text and form.line_ends) or text.endswith(form.line_ends)
-        warnings = opened.warnings if isinstance(opened, TableFile) else []
+        warnings = found.warnings if isinstance(found, TableFile) else []
         if resource.coordinates is not None:
             batches = _watched(batches, resource.coordinates, records, warnings)
-        if not is_terminated:
+        if text and form.line_ends and not text.endswith(form.line_ends):
             warnings += [(1 + count_line_breaks(text, 0, len(text)), _UNTERMINATED)]
         return Records(batches, [*_encoding(file), *records.assumed], warnings)
 

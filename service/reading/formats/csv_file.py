@@ -211,8 +211,7 @@ class _CsvText(msgspec.Struct, frozen=True):
         encoded = delimiter.encode()
         begin = declared.end() if declared else self.start
         start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
-        line = 1 + count_line_breaks(self.text, 0, start)
-        return RowStream(self.text, delimiter, self.options, start, line)
+        return RowStream(self.text, delimiter, self.options, start, 1 + count_line_breaks(self.text, 0, start))
 
 
 class CsvFile(TableFile):

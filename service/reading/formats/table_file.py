@@ -33,9 +33,6 @@ _FORM: Final = 2  # points of a cell that is certainly a value
 _REPEATED: Final = 1  # of a cell that is a value in another row of its column
 _NUMBERED: Final = 1  # of all cells with numbers together: columns may be numbered
 _ENOUGH: Final = 2
-_INSERT_HEADER: Final = (
-    "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
-)
 IN_QUOTES: Final = "line is in quotes as a whole: remove these, and write every two quotes in it as one"
 Warnings: TypeAlias = list[tuple[int | None, Issue]]  # about a file, each with its line
 Finds: TypeAlias = Callable[[Sequence[str]], bool]  # whether a header has all required columns
@@ -123,7 +120,8 @@ def check_names(rows: Rows) -> None:
     """Raise MissingHeader if the first row with a value has data instead of names."""
     first = next((index for index, row in enumerate(rows.rows) if any(row)), None)
     if first is not None and (value := find_data(rows.rows[first], rows.rows[first + 1 :])) is not None:
-        why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
+        hint = "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
+        why = f"the first line looks like data ({truncate(value)!r}): {hint}"
         raise MissingHeader(why, rows.lines[first], rows.rows[first])
 
 

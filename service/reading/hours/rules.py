@@ -131,10 +131,8 @@ def _applied(rules: Sequence[_Rule], as_of: date) -> Schedule:
     timed = set[object]()  # the days that have times
     week, exceptions, holidays, adds_to_week = _ByDays(), _ByDays(), _ByDays(), False
     for rule in rules:
-        spans = ((numbers[first], numbers[last]) for first, last in rule.days)
-        of_rule = (
-            day % len(WEEK) for first, last in spans for day in range(first, first + (last - first) % len(WEEK) + 1)
-        )
+        spans = ((numbers[first], (numbers[last] - numbers[first]) % len(WEEK)) for first, last in rule.days)
+        of_rule = ((first + later) % len(WEEK) for first, length in spans for later in range(length + 1))
         days = frozenset(WEEK if rule.is_for_all else of_rule)
         ranges = [dates(first, last, as_of) for first, last in rule.dates]
         if rule.is_more and not exceptions.keys() >= set(ranges):
