@@ -36,22 +36,19 @@ TOKENS: Final = {
     "zz": ("offset", r"(?:[.,][0-9]{1,9})? ?(?:Z|UTC|GMT|[+-][0-9]{2}:?(?:[0-9]{2})?)"),
 }
 # In English, German, French, Spanish, Italian and Dutch; three letters are enough if no other month has them.
-_MONTHS: Final = tuple(
-    names.split()
-    for names in (
-        "january januar jänner janvier enero gennaio januari",
-        "february februar février fevrier febrero febbraio februari",
-        "march märz maerz mrz mars marzo maart mrt",
-        "april avril abril aprile",
-        "may mai mayo maggio mei",
-        "june juni juin junio giugno",
-        "july juli juillet julio luglio",
-        "august août aout agosto augustus",
-        "september septembre septiembre settembre setiembre",
-        "october oktober octobre octubre ottobre",
-        "november novembre noviembre",
-        "december dezember décembre decembre diciembre dicembre",
-    )
+_MONTHS: Final = (
+    "january januar jänner janvier enero gennaio januari",
+    "february februar février fevrier febrero febbraio februari",
+    "march märz maerz mrz mars marzo maart mrt",
+    "april avril abril aprile",
+    "may mai mayo maggio mei",
+    "june juni juin junio giugno",
+    "july juli juillet julio luglio",
+    "august août aout agosto augustus",
+    "september septembre septiembre settembre setiembre",
+    "october oktober octobre octubre ottobre",
+    "november novembre noviembre",
+    "december dezember décembre decembre diciembre dicembre",
 )
 _SECONDS_OF: Final = {"unix": 1, "unix-ms": 1000}  # formats: the time since 1970 in these parts of a second
 _HALF_DAY_HOURS: Final = {"hh": "(?:0[1-9]|1[0-2])", "h": "(?:0?[1-9]|1[0-2])"}
@@ -145,7 +142,7 @@ def _parse(pattern: re.Pattern[str], text: str, *, ends: bool) -> tuple[str, str
     month = month or str(_YEAR_END if ends else 1)
     if not month.isdecimal():
         name = month.rstrip(".").lower()
-        found = [number for number, names in enumerate(_MONTHS, 1) if any(each.startswith(name) for each in names)]
+        found = [number for number, names in enumerate(_MONTHS, 1) if f" {name}" in f" {names}"]
         if len(found) != 1:
             return None
         month = str(found[0])

@@ -31,20 +31,17 @@ _TOKEN: Final = re.compile(
     r"|(?P<word>[^\W\d_]+)\.?|(?P<sign>\|\||[-,;:])|(?P<line>\n)|(?P<list>[/&])|(?P<other>\S)"
 )
 # By language, from monday.
-_NAMES: Final = tuple(
-    names.split()
-    for names in (
-        "monday tuesday wednesday thursday friday saturday sunday",
-        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-        "lundi mardi mercredi jeudi vendredi samedi dimanche",
-        "lunedi martedi mercoledi giovedi venerdi sabato domenica",
-        "lunes martes miercoles jueves viernes sabado domingo",
-        "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
-    )
+_NAMES: Final = (
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunedi martedi mercoledi giovedi venerdi sabato domenica",
+    "lunes martes miercoles jueves viernes sabado domingo",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
 )
 # Each name, its plural and its beginnings of two letters or more.
 _LANGUAGES: Final = tuple(
-    {f"{name}s"[:length]: day for day, name in enumerate(names) for length in range(2, len(name) + 2)}
+    {f"{name}s"[:length]: day for day, name in enumerate(names.split()) for length in range(2, len(name) + 2)}
     for names in _NAMES
 )
 NAMES_OF_DAYS: Final = frozenset().union(*_LANGUAGES)
