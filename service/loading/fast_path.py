@@ -162,7 +162,6 @@ _POSITIVE, _NEGATIVE = b"20"  # what keys begin with
 _COMPLEMENT: Final = np.frombuffer(COMPLEMENT, np.uint8)
 _WHOLE_DIGITS: Final = 3  # of degrees
 _WEIGHTS: Final = np.array([0, 1, 10, 100, 0, 0])  # of a digit, by how many follow before the point; none after it
-_MOST_ZEROS: Final = 16
 
 
 def decimal_keys(lines: bytes, null: int, most: float | None) -> bytes | None:
@@ -201,7 +200,7 @@ def _without_zeros(
 
     These are taken from the `digits`.
     """
-    for _ in range(_MOST_ZEROS):
+    for _ in range(16):
         before, after = data[first], data[stop - 1]
         leading = (first < stop) & ((before == _ZERO) | (before == _POINT))
         trailing = (first + leading < stop) & ((after == _ZERO) | (after == _POINT))

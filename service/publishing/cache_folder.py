@@ -12,7 +12,6 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Final
 
 from platformdirs import user_cache_path
 
@@ -84,7 +83,6 @@ def _create(folder: Path) -> Path:
     return folder
 
 
-_ORPHANED_SECONDS: Final = 3600  # a temporary file is renamed at once, so an older one was left behind
 _log = logging.getLogger(__name__)
 
 
@@ -166,7 +164,8 @@ class LastGoodCopy:
     def _sweep(self, saved: Path, confirmed: float) -> None:
         """Remove earlier copies, those of a wrong clock or an earlier version, and what killed processes left."""
         ages = [(path, confirmed) for path in self._folder.glob(f"{self._key}*") if path != saved]
-        ages += [(path, time.time() - _ORPHANED_SECONDS) for path in temporary_files(self._folder, self._key)]
+        # A temporary file is renamed at once, so one of an hour was left behind.
+        ages += [(path, time.time() - 3600) for path in temporary_files(self._folder, self._key)]
         for path, earliest in ages:
             with suppress(FileNotFoundError):
                 if not earliest <= path.stat().st_mtime <= time.time():

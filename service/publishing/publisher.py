@@ -31,8 +31,6 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _TIMES_LONGER_IF_FULL: Final = 10
 # Jitter: keeps instances from polling one origin at the same moment.
 _JITTER: Final = 0.1
-# Error messages of a source may be long, and have several lines.
-_MAX_MESSAGE: Final = 500
 
 
 class Publisher:
@@ -183,7 +181,7 @@ class Publisher:
 
     async def _report_failure(self, error: Exception, *, known: str) -> None:
         """Publish a failed attempt, and log it unless the previous one failed with the same message."""
-        last, why = self._last, " ".join(str(error).split())[:_MAX_MESSAGE]
+        last, why = self._last, " ".join(str(error).split())[:500]  # it may be long, and have several lines
         if last.last_reload is None or last.last_reload.error != why:
             consequence = "the previous data is still served" if last.generation else "retrying"
             hint = error.rejection.hint if isinstance(error, Rejected) else ""

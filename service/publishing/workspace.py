@@ -30,9 +30,6 @@ from service.dataset import Rejected, Rejection, Summary
 from service.files import Signature, atomic_write, is_locked, lock, temporary_files, try_lock
 from service.publishing.worker_slots import WorkerSlots
 
-# HTTP dates have whole seconds: of two data sets closer together than this only one has a Last-Modified.
-_RESOLUTION: Final = timedelta(seconds=1)
-
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
@@ -84,7 +81,7 @@ def last_modified(last: Publication, new: Summary, now: datetime) -> datetime | 
     before = last.summary
     if before is not None and (before.version, before.generated_at) == (new.version, generated_at):
         return last.modified
-    return generated_at if last.latest is None or generated_at - last.latest >= _RESOLUTION else None
+    return generated_at if last.latest is None or generated_at - last.latest >= timedelta(seconds=1) else None
 
 
 _PUBLICATION: Final = "publication.json"

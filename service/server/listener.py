@@ -20,7 +20,6 @@ from service.settings import HIGHEST_PORT, MAX_CONNECTIONS
 _WILDCARDS: Final = {"0.0.0.0": ("all IPv4 addresses", "127.0.0.1"), "::": ("all addresses", "::1")}
 # All of IPv6, and all of IPv4 by a socket of its own: some systems have only one of the families.
 _ALL, _ALL_IPV4 = "::", "0.0.0.0"
-_NO_SUCH_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 class CannotListen(Exception):
@@ -114,7 +113,7 @@ def _bind_host(host: str, port: int, sockets: list[socket.socket], *, shared: bo
                     _bind(socket.socket(family), bound_address, shared=False).close()
                 sockets.append(_bind(socket.socket(family), bound_address, shared=shared))
             except OSError as error:
-                if error.errno not in _NO_SUCH_FAMILY:
+                if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
                     raise
                 failure = error
     if len(sockets) == before:

@@ -58,12 +58,8 @@ def json_line(logger: str, message: str, level: str = "info", at: float | None =
 
 STANDARD_OUTPUT: Final = "-"
 
-# Lines are written in batches at this interval.
-_FLUSH_SECONDS: Final = 0.1
 # Lines that a slow file or reader can hold up, of some 300 bytes each. Further ones are dropped.
 _MAX_QUEUED_LINES: Final = 32_768
-# Timeout of the last write when the process ends.
-_CLOSE_SECONDS: Final = 1
 _log = logging.getLogger(__name__)
 
 Encode = Callable[[Sequence[Any]], bytes]
@@ -95,14 +91,14 @@ class AccessLogFile:
         return True
 
     def close(self) -> None:
-        """Write the queued lines, with a timeout."""
+        """Write the queued lines, for at most a second."""
         self._closing.set()
-        self._thread.join(_CLOSE_SECONDS)
+        self._thread.join(1)
 
     def _run(self) -> None:
         closing, logged = False, ""
         while not closing:
-            closing = self._closing.wait(_FLUSH_SECONDS)
+            closing = self._closing.wait(0.1)  # lines are written in batches
             try:
                 self._flush()
                 logged = ""

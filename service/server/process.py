@@ -31,8 +31,6 @@ GC_THRESHOLD: Final = 1_000
 # For how long a thread that answers a long query may keep the interpreter from the event loop, outside of NumPy.
 SWITCH_SECONDS: Final = 0.0005
 _POLL_SECONDS: Final = 0.02
-# Data that is rejected sooner is an error without a line before it.
-_SILENT_SECONDS: Final = 2
 _log = logging.getLogger(__name__)
 
 
@@ -174,10 +172,10 @@ async def _serve(setup: ServeSetup, holder: SnapshotHolder, graceful: asyncio.Ev
 async def _announce(setup: ServeSetup, holder: SnapshotHolder) -> None:
     """Print where the service listens, and once every worker has data that it is ready, unless another has done so.
 
-    Where it listens is printed when there is data, or when that takes long, so that an error comes first.
+    Where it listens is printed when there is data, or after two seconds, so that an error found sooner comes first.
     """
     with suppress(TimeoutError):
-        async with asyncio.timeout(_SILENT_SECONDS):
+        async with asyncio.timeout(2):
             await holder.has_data.wait()
     if setup.workspace.claim("listening"):
         setup.announcement.listening()
