@@ -1,6 +1,5 @@
 """/embed/*: which files are served and how. What the element does is tested in a browser: tests/interop."""
 
-import re
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -10,7 +9,7 @@ from service.publishing.snapshot import SnapshotHolder
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.endpoints.test_explorer_files import ELSEWHERE, sent_bytes, static_imports
+from tests.web.endpoints.test_explorer_files import loaded, sent_bytes, static_imports
 from tests.web.live import Client
 
 FOLDER: Final = files("service.web") / "embed"
@@ -55,20 +54,8 @@ async def test_what_a_page_loads_before_the_first_list_is_small(client: Client) 
 
 
 async def test_what_a_module_loads_is_relative_and_is_there(client: Client) -> None:
-    waiting, seen = ["store-locator.js", *LANGUAGES], set[str]()
-    while waiting:
-        name = waiting.pop()
-        seen.add(name)
-        response = await client.get(f"/embed/{name}")
-        assert response.status == 200, name
-        if name.endswith(".js") and name != "leaflet.js":
-            script = re.sub(r"/\*\*.*?\*/", "", await response.text(), flags=re.DOTALL)  # types are no imports
-            assert "innerHTML =" not in script
-            assert ELSEWHERE.findall(script) == [], name
-            loaded = re.findall(r'(?:from|import\()\s*"\./([^"]+)"|fileUrl\("([^"]+)"\)', script)
-            waiting += [path for each in loaded for path in each if path and path not in seen]
-    assert {"map.js", "leaflet.js", "hours.js", "names.json"} <= seen
-    assert set(OWN) <= seen
+    found = await loaded(client, "/embed/store-locator.js", *(f"/embed/{name}" for name in LANGUAGES))
+    assert {f"/embed/{name}" for name in (*OWN, "map.js", "leaflet.js", "hours.js", "names.json")} <= found
 
 
 async def test_the_library_is_a_module_that_leaves_nothing_behind(client: Client) -> None:

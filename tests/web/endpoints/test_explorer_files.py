@@ -26,6 +26,8 @@ MOST_BYTES = 125_000
 MOST_BYTES_OF_NAMES = 60_000
 # All but where a person follows a link to.
 ELSEWHERE = re.compile(r"https?://(?!\$|maps\.apple\.com/\?|www\.google\.com/maps/dir/\?|schema\.org\b)")
+# Files of other projects, which are served as they are.
+OF_OTHERS = ("leaflet.js", "leaflet.css", "swagger-ui.css", "swagger-ui-bundle.js")
 
 
 class BaseMap(msgspec.Struct, forbid_unknown_fields=True):
@@ -79,13 +81,25 @@ async def test_no_other_file_is_served(client: Client) -> None:
         assert (await client.get(f"/explorer/{path}")).status == 404, path
 
 
-async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> None:
-    html = await (await client.get("/explorer")).text()
-    loaded = re.findall(r'(?:src|href)="([^"#]+)"', html)
-    assert {"explorer/page.js", "explorer/style.css", "docs/key.js", "docs"} <= set(loaded)
-    for path in loaded:
-        assert "//" not in path
-        assert (await client.get(f"/{path}")).status == 200
+async def loaded(client: Client, *starts: str) -> set[str]:
+    """Return the paths of pages and modules and of all that they load, which is there, and nothing of elsewhere."""
+    seen, waiting = set[str](), {*starts}
+    while waiting:
+        seen.add(path := waiting.pop())
+        response = await client.get(path)
+        assert response.status == 200, path
+        if response.content_type.startswith("text/") and not path.endswith(OF_OTHERS):
+            text = re.sub(r"/\*\*.*?\*/", "", await response.text(), flags=re.DOTALL)  # types are no imports
+            assert "innerHTML =" not in text, path
+            assert ELSEWHERE.findall(text) == [], path
+            named = re.findall(r'(?:src=|href=|from|import\(|fileUrl\()\s*"((?!data:)[^"#]+)"', text)
+            waiting |= {posixpath.normpath(posixpath.join(path, "..", each)) for each in named} - seen
+    return seen
+
+
+async def test_what_the_page_and_its_modules_load_is_relative_and_is_there(client: Client) -> None:
+    modules = {f"/explorer/{name}" for name in MODULES}
+    assert {*modules, "/explorer/style.css", "/docs/key.js", "/docs"} <= await loaded(client, "/explorer")
 
 
 async def static_imports(client: Client, path: str) -> set[str]:
@@ -107,16 +121,6 @@ async def test_what_runs_before_the_first_rows_is_preloaded_and_nothing_else(cli
     first = await static_imports(client, "/explorer/results.js")
     assert set(preloaded) | {"/explorer/results.js"} == await static_imports(client, "/explorer/page.js")
     assert set(preloaded[: len(first) - 1]) | {"/explorer/results.js"} == first  # its request waits for no other
-
-
-async def test_what_a_module_imports_is_relative_and_is_there(client: Client) -> None:
-    for name in MODULES:
-        script = await (await client.get(f"/explorer/{name}")).text()
-        for each in re.findall(r'(?:from|import\(|fileUrl\()\s*"([^"]+)"', script):
-            path = posixpath.normpath(posixpath.join("/explorer", each))
-            assert (await client.get(path)).status == 200, each
-        assert "innerHTML =" not in script
-        assert ELSEWHERE.findall(script) == [], name
 
 
 async def sent_bytes(client: Client, paths: Iterable[str]) -> int:

@@ -1,11 +1,11 @@
 """`--explorer public`: how the page for everyone is served. What it does is tested in a browser: tests/interop."""
 
-import posixpath
 import re
 from pathlib import Path
 from typing import Final
 
 from tests.web.conftest import SiteClient
+from tests.web.endpoints.test_explorer_files import loaded
 
 PUBLIC: Final = {"explorer": "public", "explorer_key": "sd_pub_abc"}
 
@@ -34,13 +34,7 @@ async def test_it_is_plain_without_settings_and_has_no_way_to_the_api(site_clien
 
 
 async def test_what_it_loads_is_relative_and_is_there(site_client: SiteClient) -> None:
-    client = await site_client(**PUBLIC)
-    html = await (await client.get("/explorer")).text()
-    script = await (await client.get("/explorer/page.js")).text()
-    imported = [posixpath.normpath(f"explorer/{path}") for path in re.findall(r'from "([^"]+)"', script)]
-    assert "embed/store-locator.js" in imported
-    for path in [*re.findall(r'(?:src|href)="([^"]+)"', html), *imported]:
-        assert (await client.get(f"/{path}")).status == 200, path
+    assert "/embed/store-locator.js" in await loaded(await site_client(**PUBLIC), "/explorer")
 
 
 async def test_pages_of_the_origins_that_are_named_may_frame_it_and_no_others(site_client: SiteClient) -> None:
