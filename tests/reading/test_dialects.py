@@ -38,6 +38,7 @@ STORES_OF_ALL_KINDS = [
 ]
 HEADER = ",".join(NAMES)
 ROW = "s1,c1,1 Elm St,Ada,CA"
+OTHER = "STORE-ID;company_id;address 1;city;country"
 finds_stores = partial(has_columns, mapping=NO_MAPPING, resource=STORES)
 
 
@@ -89,10 +90,7 @@ def test_a_dialect_gives_the_tables_of_its_strict_twin(tmp_path: Path, dialect: 
         (HEADER.replace(",", "|"), ["bars"]),
         (f"sep=;\n{HEADER.replace(',', ';')}", []),
         (f"{HEADER.replace('store_id', 'Store ID')}\n", ['columns "Store ID" → store_id']),
-        (
-            "STORE-ID;company_id;address 1;city;country",
-            ["semicolons", 'columns "STORE-ID" → store_id, "address 1" → address_1'],
-        ),
+        (OTHER, ["semicolons", 'columns "STORE-ID" → store_id, "address 1" → address_1']),
     ],
 )
 def test_what_is_assumed_is_reported(text: str, assumed: list[str]) -> None:

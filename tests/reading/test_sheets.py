@@ -10,7 +10,6 @@ from zipfile import ZipFile
 import pytest
 
 from service.loading.dataset import Loaded
-from service.reading.diagnostics import FileError
 from service.reading.formats.package import links
 from service.reading.formats.sheet import Workbook
 from service.reading.formats.table_file import TableOptions
@@ -307,12 +306,6 @@ def test_notes_are_warnings_with_the_cells_and_the_sheet() -> None:
     ((line, issue),) = file.warnings
     why = "5 formulas have no value (S!A2, S!B2, S!C2, …): open the file in a spreadsheet program, and save it"
     assert (line, issue.code, issue.why) == (2, "formula", why)
-
-
-def test_damaged_parts_of_a_package_are_errors_of_the_file() -> None:
-    content = with_file(xlsx({"S": [["a"]]}), "xl/_rels/workbook.xml.rels", b"<Relationships/>")
-    with pytest.raises(FileError, match=r"^not a workbook that can be read"):
-        read(content)
 
 
 ANCHORED = b'<draw:g><draw:g/><draw:frame draw:name="x"><text:p>Image</text:p></draw:frame></draw:g>'

@@ -201,6 +201,7 @@ def test_a_workbook_that_takes_too_much_memory_is_refused_by_the_process_that_re
     assert why.startswith("not a workbook that can be read: it takes too much memory; delete ")
 
 
+RELATIONS = "xl/_rels/workbook.xml.rels"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -211,6 +212,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
         (ods({"S": [["a"]]}, manifest=MANIFEST), "the workbook is encrypted: save it as .xlsx, without a password"),
         (b"store_id,company_id\n", "not a workbook that can be read: it does not begin like one; if it is a text, "),
         (zipped({"a.txt": b"x"}), "not a workbook that can be read: "),
+        (xlsx({"S": []}, replaced={RELATIONS: b"<Relationships/>"}), "not a workbook that can be read: "),
         (with_sheet(b"<worksheet><sheetData><row"), "not a workbook that can be read: "),
     ],
 )

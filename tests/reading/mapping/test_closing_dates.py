@@ -138,13 +138,6 @@ def test_the_day_is_of_data_or_loading(tmp_path: Path, generated_at: str | None,
     assert found.assumed[-1] == f"stores.csv: {COMPARED(as_of)}"
 
 
-def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
-    found = loaded(tmp_path, ends="")
-    assert [each["is_open"] for each in served(found)] == [True]
-    assert dataset(found).as_of is None
-    assert not [line for line in found.assumed if "closing date" in line]
-
-
 def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:
     place = {"@spider": "a", "brand": "b", "addr:full": "x", "addr:city": "y", "addr:country": "DE"}
     days = (None, "yes", "2024-05-31", "2024-06-01", "2023", "2025", "2024-05", "unclear")
