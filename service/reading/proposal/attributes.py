@@ -210,11 +210,12 @@ def _weeks(names: Sequence[str]) -> Iterator[_Source]:
     groups = defaultdict[str, dict[str, str]](dict)
     for name in names:
         for word in _WORD.finditer(name):
-            groups[f"{name[: word.start()]}\n{name[word.end() :]}"].setdefault(word[0].casefold(), name)
+            if (day := word[0].casefold()) in NAMES_OF_DAYS:
+                groups[f"{name[: word.start()]}\n{name[word.end() :]}"].setdefault(day, name)
     for group in groups.values():
-        if _FEWEST_DAYS <= len(group) <= len(DAYS):
+        if len(group) >= _FEWEST_DAYS:
             with suppress(HoursError):
-                columns = {number: group[word] for word, number in days_of(group).items()}
+                columns = {number: group[day] for day, number in days_of(group).items()}
                 days = {day: columns[number] for number, day in enumerate(DAYS) if number in columns}
                 if len(days) == len(group):
                     every_day = [columns.get(number, "") for number in range(len(DAYS))]

@@ -227,10 +227,11 @@ def test_one_column_of_several_is_proposed_as_hours_first_of_those_with_such_a_n
 )
 def test_columns_of_days_are_proposed_together(names: tuple[str, ...], tmp_path: Path) -> None:
     cells = ["9.00–12.30 / 14.00–18.30", *["9:00-18:00"] * (len(names) - 2), "-"]  # noqa: RUF001 - a dash of sheets
-    rows = f"s1;c;a;b;DE;{';'.join(cells)}\ns2;c;a;b;DE;{';'.join(['?', *cells[1:]])}\ns3;c;a;b;DE;{';'.join(cells)}\n"
-    text = _proposed(tmp_path, f"{REQUIRED};{';'.join(names)}\n{rows}")
+    weeks = (cells, ["?", *cells[1:]], cells)
+    rows = "".join(f"s{number};c;a;b;DE;x;{';'.join(week)};x\n" for number, week in enumerate(weeks))
+    text = _proposed(tmp_path, f"{REQUIRED};Fax;{';'.join(names)};Notes\n{rows}")
     assert 'opening_hours = { kind = "hours", days = { monday = ' in text
-    assert text.endswith('invalid = "null" }  # 2 of 3 values read\n')
+    assert 'invalid = "null" }  # 2 of 3 values read\n' in text
     first, unknown, _ = _served(tmp_path, text)
     assert brief(first).startswith("mo 09:00-12:30")
     assert unknown is None
