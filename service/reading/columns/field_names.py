@@ -75,7 +75,7 @@ _IDENTIFIER_SYNONYMS: Final = (
     "id ref code number no key nr nummer kennung numero identifiant codigo codice uid uuid guid objectid fid handle"
 )
 _NAME_SYNONYMS: Final = {
-    STORES.name: "store magasin negozio puntovendita pointvente tienda",
+    STORES.name: "displayname store magasin negozio puntovendita pointvente tienda",
     COMPANIES.name: "company companyname brand chain",
 }
 # Numbers of houses are no fields, but parts of an address.
@@ -235,8 +235,9 @@ def _keys(name: str) -> Iterator[str]:
 
 
 def end_of_path(path: str) -> str:
-    """Return the last name in a path: `phones.0` → `phones`, `_id.$oid` → `_id`."""
-    return next((name for name in reversed(path.split(".")) if not (name.isdecimal() or name.startswith("$"))), "")
+    """Return the last name in a path: `phones.0` → `phones`, `_id.$oid` → `_id`, `displayName.text` → `displayName`."""
+    names = reversed(path.split("."))
+    return next((name for name in names if not (name.isdecimal() or name.startswith("$") or name == "text")), "")
 
 
 def _key(name: str) -> str:

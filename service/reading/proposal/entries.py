@@ -248,10 +248,9 @@ def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: b
         return {}
     parent = street.removesuffix(end_of_path(street)) if paths else ""
     others = [name for name in names if name.startswith(parent) and name not in chosen.values()]
-    number = next((name for name in others if is_house_number(name.removeprefix(parent))), None)
-    if number is None:
-        return {}
-    return {_ADDRESS_FIELDS: join([name for name in names if name in (street, number)])}
+    prefixes = ("", "street") if parent else ("",)  # in an object with a street, `number` is that of its house
+    numbers = [name for each in prefixes for name in others if is_house_number(each + name.removeprefix(parent))]
+    return {_ADDRESS_FIELDS: join([name for name in names if name in (street, numbers[0])])} if numbers else {}
 
 
 def _instant_entry(field: Field, column: ColumnSample, first: FirstRecords) -> ProposedEntry:
