@@ -125,7 +125,9 @@ _NOT_AN_INSTANT: Final = Issue("date", "expected a date or date-time such as 202
 _NOT_A_FLAG: Final = Issue("type", "expected true or false")
 _NOT_A_STRING: Final = Issue("type", "expected a string")
 _WRONG_TYPES: Final = {FLAG.name: _NOT_A_FLAG, NUMBER.name: Issue("type", "expected a string or a number")}
-_NOT_A_DECIMAL: Final = Issue("number", "expected a decimal such as 43.7; the value is served and compared as text")
+_NOT_A_DECIMAL: Final = Issue(
+    "number", 'expected a decimal such as 43.7, or 43,7 with decimal = "," in mapping.toml; the value is served as text'
+)
 _UNKNOWN_COMPANY: Final = Issue("company", "no served company has this identifier")
 
 

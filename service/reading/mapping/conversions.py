@@ -20,7 +20,7 @@ from service.reading.mapping.declaration import FieldMapping, ResourceMapping
 from service.reading.mapping.points import POINTS, coordinate, is_empty, with_decimal_points
 
 Conversion: TypeAlias = Callable[[Cells], Cells]
-_POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+_COMMA: Final = Issue("type", "expected a number such as 7,5, as the mapping declares, without thousands separators")
 _Value: TypeAlias = str | bool | tuple[str, ...] | None
 _CODE: Final = re.compile("([0-9]{1,20})((?:-[0-9]{4})?)")
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -43,7 +43,7 @@ _CONTROL_CHARACTER: Final = Issue("text", _NO_CONTROLS)
 _C1: Final = f'{_NO_CONTROLS}; those from U+0080 to U+009F become letters with repair = "{{}}" in mapping.toml'
 _NOT: Final[Mapping[str, Issue]] = {
     "text": Issue("type", "expected a text"),
-    "number": Issue("type", "expected a number such as 7.5"),
+    "number": Issue("type", "expected a number such as 7.5, without thousands separators"),
     "flag": Issue("type", "expected true or false, or one of the declared `values`"),
     "list": Issue("type", "expected texts, or an array of them"),
     "url": Issue("type", "expected a URL that begins with http:// or https://"),
@@ -123,7 +123,7 @@ def _part(entry: FieldMapping, text: str) -> str | None:
 
 
 def _with_point(text: str) -> Cell:
-    return Invalid(text, _POINT) if "." in text else text.replace(",", ".", 1)
+    return Invalid(text, _COMMA) if "." in text else text.replace(",", ".", 1)
 
 
 def _without_flags(cells: Cells) -> Cells:
@@ -166,8 +166,9 @@ class AttributeReader:
 
     def __init__(self, entry: FieldMapping, no_value: AbstractSet[str] = frozenset()) -> None:
         """Read cells as an entry declares; what it declares of values is applied to the texts of lists."""
-        self._entry, self._no_value, self._issue = entry, no_value, _NOT[entry.kind]
+        self._entry, self._no_value = entry, no_value
         parse_day, decimal = day_parser((*(entry.date or ()), RFC_3339)), entry.decimal
+        self._issue = _COMMA if entry.kind == "number" and decimal == "," else _NOT[entry.kind]
         numbers = _NUMBERS if decimal == "." else _INTEGERS
         self._plain = {"text": _TEXTS, "number": numbers, "url": _URLS}.get(entry.kind)
         # Each returns None for other texts.

@@ -117,9 +117,9 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 def _points(texts: Sequence[str]) -> list[Sequence[re.Match[str]]]:
-    """Return both coordinates of those texts that have them. Commas are decimal if no text has a point."""
-    has_points = any("." in text for text in texts)
-    found = (_coordinates(text if has_points else with_decimal_points(text)) for text in texts)
+    """Return both coordinates of those texts that have them. Commas are decimal if most texts have no point."""
+    have_points = 2 * sum("." in text for text in texts) >= len(texts)
+    found = (_coordinates(text if have_points else with_decimal_points(text)) for text in texts)
     return [each[:_PARTS] for each in found if len(each) in (_PARTS, _PARTS + 1)]
 
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, count, islice
+from typing import Final
 
 import msgspec
 
@@ -84,13 +84,14 @@ def propose_mapping(
     own = _entries_to_add(made, first) | own if preset else _complete(own, unused.values(), first)
     hours, of_hours, unread = propose_hours(file, first, made | own)
     left, most = [column for name, column in unused.items() if name not in of_hours], MOST - bool(hours)
-    declared = {**options, **_proposed_options(first, made | own)}
+    separator, odd = _decimal(first, made | own)
     repairs, comment = _repairs(first, made | own, options.get("repair", ()))
+    declared = {**options, **separator, **_no_value(first, made | own), **repairs}
     decimal = "," if "decimal" in declared else "."
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options({**declared, **repairs}, comment, own),
+        _options(declared, {"decimal": odd, "repair": comment}, own),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
@@ -140,18 +141,26 @@ def _complete(entries: Entries, unused: Iterable[ColumnSample], first: FirstReco
     return complete
 
 
-def _proposed_options(first: FirstRecords, entries: Entries) -> Keys:
-    options: dict[str, Any] = {}
-    numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
-    if any(map(_DECIMAL_COMMA.search, numbers)) and not any("." in text for text in numbers):
-        options["decimal"] = ","
+def _decimal(first: FirstRecords, entries: Entries) -> tuple[Keys, str]:
+    """Return the key of decimal commas, in a comment if more numbers have points, and the first record unlike most."""
+    columns = [column for field in _NUMBERS for column in _columns(field, first, entries)]
+    cells = chain.from_iterable((*zip(each.cells, count(1), strict=False), *each.late.items()) for each in columns)
+    texts = [(str(cell), record) for cell, record in cells]
+    points = [each for each in texts if "." in each[0]]
+    commas = [each for each in texts if _DECIMAL_COMMA.search(each[0]) and "." not in each[0]]
+    fewer = min(commas, points, key=len)
+    key = {} if not commas else {"# decimal": ","} if fewer is commas else {"decimal": ","}
+    return key, next((f"record {record:,} has {quoted(text)}" for text, record in fewer), "")
+
+
+def _no_value(first: FirstRecords, entries: Entries) -> Keys:
+    numbers = {text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts}
     found = [text for field in entries for column in _columns(field, first, entries) for text in column.no_value]
     # In other columns it may be a place: but not beside numbers that are none, unless it is spelt like one, too.
     if _NAN in numbers and {text for column in first.columns.values() for text in column.texts}.isdisjoint(_PLACES):
         found.append(_NAN)
-    if no_value := {text.casefold(): text for text in found}:
-        options["no_value"] = list(no_value.values())
-    return options
+    texts = list({text.casefold(): text for text in found}.values())
+    return {"no_value": texts} if texts else {}
 
 
 def _columns(field: str, first: FirstRecords, entries: Entries) -> list[ColumnSample]:
@@ -176,9 +185,9 @@ def _repairs(first: FirstRecords, entries: Entries, declared: Sequence[str]) -> 
     return {"repair": needed, **trim}, others
 
 
-def _options(options: Keys, of_repair: str, entries: Entries) -> list[str]:
-    comments = dict.fromkeys(("repair", "# repair"), f"  # {of_repair}" if of_repair else "")
-    lines = [f"{key} = {toml(value)}{comments.get(key, '')}" for key, value in options.items()]
+def _options(options: Keys, comments: Mapping[str, str], entries: Entries) -> list[str]:
+    found = {key: comments.get(key.removeprefix("# ")) for key in options}
+    lines = [f"{key} = {toml(value)}" + (f"  # {found[key]}" if found[key] else "") for key, value in options.items()]
     if any(field in entries and len(entries[field].keys) > 1 for field in _INSTANTS):
         lines.append(_ZONE)
     return [f"[{STORES.name}]", *lines] if lines else []

@@ -130,7 +130,8 @@ def test_a_control_character_around_a_part_of_a_text_is_an_error(tmp_path: Path,
 def test_a_point_is_an_error_where_decimal_commas_are_declared(tmp_path: Path, others: Sequence[str]) -> None:
     declared = '{ from = "C", kind = "number", decimal = "," }'
     found = loaded(tmp_path, declared, "C", "7.5", "8", *others)
-    assert [(error.code, error.record) for error in found.report.errors][:1] == [("type", 1)]
+    why = "expected a number such as 7,5, as the mapping declares, without thousands separators"
+    assert [(error.code, error.record, error.why) for error in found.report.errors][:1] == [("type", 1, why)]
 
 
 @pytest.mark.parametrize("name", ["stores.csv", "stores.json"])

@@ -89,7 +89,7 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
     return batch.columns[name][0]
 
 
-COMMA = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+COMMA = Issue("type", "expected a number such as 7,5, as the mapping declares, without thousands separators")
 COORDINATES = Issue("type", "expected coordinates as 'lon lat', as the mapping declares")
 FLAG = '{ from = "a", values = { x = false } }'
 A_OTHER = '{ from = "a", values = { A = "x" }, other = "y" }'
@@ -208,7 +208,7 @@ def test_invalid_cells_are_errors_with_their_text_and_what_is_declared() -> None
     changed = GERMAN.replace("29.02.2020", "2020-02-29").replace("6,9603", "6.9603")
     loaded = compiled(MAPPING, table(changed), table(COMPANIES_CSV))
     assert [(each.code, each.line, each.field, each.value, each.why) for each in loaded.diagnostics] == [
-        ("type", 2, "longitude", "6.9603", "expected a number with a decimal comma, as the mapping declares"),
+        ("type", 2, "longitude", "6.9603", COMMA.why),
         ("date", 4, "created_at", "2020-02-29", "expected a date as dd.mm.yyyy, as the mapping declares"),
     ]
     assert [each["store_id"] for each in loaded.stores] == ["s2"]

@@ -173,6 +173,7 @@ def test_fields_are_found_at_the_ends_of_paths() -> None:
     ("number", "entry"),
     [
         ({"addr:housenumber": "1"}, '{ join = ["tags.addr:street", "tags.addr:housenumber"] }'),
+        ({"number": "1"}, '{ join = ["tags.addr:street", "tags.number"] }'),
         ({}, '"tags.addr:street"'),
     ],
 )
@@ -180,6 +181,11 @@ def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object(numb
     tags = {"addr:street": "Elm St", **number, "addr:city": "Ada", "addr:country": "CA"}
     shops = [{"id": each, "owner": {"houseNumber": "9"}, "tags": tags, "company": "c1"} for each in (1, 2)]
     assert entries(proposed(nested(shops), "shops.json"))["address_1"] == entry
+
+
+def test_the_text_of_an_object_is_named_by_it() -> None:
+    places = [{"id": each, "displayName": {"text": f"A{each}", "languageCode": "en"}} for each in (1, 2)]
+    assert entries(propose_mapping(nested(places), "places.json"))["name"] == '"displayName.text"'
 
 
 def test_a_header_of_unknown_names_may_not_be_the_header() -> None:
@@ -262,6 +268,7 @@ def test_columns_of_coordinates_with_exchanged_names_are_exchanged(lat: str, lon
         ("Longitude, Latitude", "49.28, -123.12", "lat lon", ""),  # the values know better
         ("GPS", "52,5292, 13,4011|52,5, 13,4", "lat lon", NOT_PROVEN),
         ("GPS", "52,5292 / 13,4011", "lat lon", NOT_PROVEN),
+        ("GPS", "52,5292, 13,4011|52,5, 13,4|52.5, 13.4", "lat lon", NOT_PROVEN),
         ("GPS", "43.65, -79.40|43.65; -79.40", "lat lon", NOT_PROVEN),
         ("the_geom", "POINT (10.75 59.91)|SRID=4326;POINT(10 59)|POINT EMPTY", "lon lat", ""),
         ("json", '{"type": "Point", "coordinates": [10.75, 59.91]}', "lon lat", ""),
@@ -417,9 +424,13 @@ OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
             "visits": '{ from = "visits", kind = "number", invalid = "null" }',
         },
     ),
-    "commas are not decimal if other numbers have points": (
-        {"latitude": "43,6532|43.7", "longitude": "-79,3832|1,2345"},
-        {"decimal": None},
+    "the decimal separator is that of most numbers": (
+        {"latitude": "43,6532|43.7|43.8", "longitude": "-79,3832|1,2345|1"},
+        {"decimal": '","  # record 2 has "43.7"'},
+    ),
+    "decimal commas among as many points are a comment": (
+        {"latitude": "43.7|43,6532|43.8", "longitude": "1|2,5|1"},
+        {"decimal": '","  # record 2 has "43,6532"', "latitude": '"latitude"'},
     ),
     "dates of the data format need no declaration": (
         {"created_at": "2024-05-31|2024-05-31T10:00:00Z"},
