@@ -1,11 +1,14 @@
 """The cache folder: if none can be created, the error says why and which setting changes it."""
 
+import os
 import shlex
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from service.publishing.cache_folder import NoCache, cache_folder
 from tests.program import PROGRAM, SECONDS, environment, run_here, start_error
 
 HINT = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE\n"
@@ -24,6 +27,16 @@ def test_without_any_folder_the_error_lists_what_was_tried_and_the_settings() ->
         "Error: cannot create a folder for compiled data: /dev/null/cache/store-directory: Not a directory; "
         f"no temporary folder is writable (set TMPDIR); {HINT}"
     )
+
+
+def test_a_temporary_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    user = os.getuid()
+    assert cache_folder("") == tmp_path / f"store-directory-{user}"
+    monkeypatch.setattr(os, "getuid", lambda: user + 1)  # as this user, for which the folder is another's
+    with pytest.raises(NoCache, match=f"store-directory-{user + 1}: it belongs to another user; choose another"):
+        cache_folder("")
 
 
 @pytest.mark.parametrize(
