@@ -181,9 +181,7 @@ def test_the_process_answers_requests_one_after_the_other() -> None:
         *(SheetRows([["b"], ["c"]], 2, 3), None),
         *(SheetRows([[""], ["1"]], 1, 2), None),
     ]
-    assert list(answer(Workbook, b"", [])) == [
-        "not a workbook that can be read: it does not begin like one; if it is a text, name it .csv"
-    ]
+    assert list(answer(Workbook, b"", [])) == ["not a workbook that can be read: the file is empty"]
 
 
 TALL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'

@@ -93,6 +93,10 @@ def test_archives_without_data_and_with_unsafe_paths_are_refused(files: dict[str
     assert message in why(zipped(files))
 
 
+def test_an_empty_file_is_named_as_one() -> None:
+    assert why(b"") == "the file is empty"
+
+
 def test_a_name_that_ends_at_a_nul_is_refused() -> None:
     stored = zipped({"stores.csvX../x": b""}).replace(b"stores.csvX../x", b"stores.csv\0../x")
     assert "unsafe path" in why(stored)

@@ -76,6 +76,8 @@ class ZipArchive(Container):
 
     def __init__(self, stored: FileBytes, spools: Spools | None = None) -> None:
         """Read the directory of an archive, whose files are in `spools` if they are large. Raises FileError."""
+        if not stored:
+            raise FileError("the file is empty")
         if stored.count(_ENTRY, 0, len(stored)) > MAX_ENTRIES:
             raise FileError(f"the archive has more than {MAX_ENTRIES:,} entries")
         try:

@@ -71,7 +71,8 @@ class Workbook:
         if content.startswith(_OLE):
             raise FileError(f"the workbook is encrypted, or in the format .xls: {SAVE}")
         if not content.startswith(b"PK"):
-            raise FileError(f"{UNREADABLE}: it does not begin like one; if it is a text, name it .csv")
+            other = "it does not begin like one; if it is a text, name it .csv"
+            raise FileError(f"{UNREADABLE}: {other if content else 'the file is empty'}")
         with _file_errors():
             self._content = rewritten(content)
             self._workbook = CalamineWorkbook.from_filelike(BytesIO(self._content))
