@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from service.model.kinds import FLAG, INSTANT, MAX_LATITUDE, MAX_LONGITUDE, NUMBER_PATTERN, fold, parse_instant, trim
 from service.model.records import STORES, Field
 from service.reading.batch import RecordFile, written
-from service.reading.columns.countries import countries_by_name
+from service.reading.columns.countries import countries_by_name, provinces_of
 from service.reading.columns.dates import format_without_days, may_be_date
 from service.reading.columns.field_names import (
     COORDINATES,
@@ -137,7 +137,7 @@ def _are_exchanged(columns: Mapping[str, ColumnSample], chosen: Mapping[str, str
 
 
 def _columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns, of those that are not chosen, whose values are coordinates, or say what is open.
+    """Return the columns, of those that are not chosen, whose values are coordinates, states, or say what is open.
 
     The latter replaces a column that is chosen by its name alone, such as `Open` with opening hours.
     """
@@ -145,6 +145,9 @@ def _columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str
     missing = [field for field in COORDINATES if field not in chosen]
     found = {field: each.name for field in missing for each in others if have_hemispheres(each.texts, field)}
     found = found or _missing_coordinates([column for column in others if are_degrees(column.texts)], missing)
+    states = {code for code, _, _ in provinces_of("US")}
+    of_states = [each for each in others if each.name.casefold() == "st" and states.issuperset(each.texts)]
+    found |= {"province": of_states[0].name} if of_states and "province" not in chosen else {}
     named = next((column for column in columns if column.name == chosen.get(IS_OPEN.name)), None)
     if named is not None and is_flag(named):
         return found
