@@ -12,6 +12,7 @@ from service.model.kinds import INSTANT, NUMBER, WORDS
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import RecordFile
 from service.reading.characters import REPAIRS, WINDOWS
+from service.reading.columns.countries import time_zone_of
 from service.reading.columns.field_names import COORDINATES, find_alike, names_company
 from service.reading.formats.json_file import heads
 from service.reading.formats.table_file import NO_OPTIONS, TableFile
@@ -59,7 +60,7 @@ _WORDS: Final = {field.name for field in STORES.fields if field.kind is WORDS} -
 _DECIMAL_COMMA: Final = re.compile("[0-9],[0-9]")
 _NAN: Final = "NaN"
 _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
-_ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
+_ZONE: Final = '# time_zone = "{}"  # of dates and times without an offset; UTC if it is not declared'
 
 
 def propose_mapping(
@@ -91,7 +92,7 @@ def propose_mapping(
     blocks: Sequence[Iterable[str]] = (
         _heading(file, name, first, options),
         [] if preset is None else [f"preset = {quoted(preset)}"],
-        _options(declared, {"decimal": odd, "repair": comment}, own),
+        _options(declared, {"decimal": odd, "repair": comment}, own, first),
         _fields(own, {field for field in own for column in _columns(field, first, own) if column.is_late}),
         companies,
         propose_attributes(left[:most], hours, first, decimal=decimal, paths=paths),
@@ -185,11 +186,12 @@ def _repairs(first: FirstRecords, entries: Entries, declared: Sequence[str]) -> 
     return {"repair": needed, **trim}, others
 
 
-def _options(options: Keys, comments: Mapping[str, str], entries: Entries) -> list[str]:
+def _options(options: Keys, comments: Mapping[str, str], entries: Entries, first: FirstRecords) -> list[str]:
     found = {key: comments.get(key.removeprefix("# ")) for key in options}
     lines = [f"{key} = {toml(value)}" + (f"  # {found[key]}" if found[key] else "") for key, value in options.items()]
     if any(field in entries and len(entries[field].keys) > 1 for field in _INSTANTS):
-        lines.append(_ZONE)
+        countries = (text for column in _columns("country", first, entries) for text in column.texts)
+        lines.append(_ZONE.format(time_zone_of(next(countries, "")) or "UTC"))
     return [f"[{STORES.name}]", *lines] if lines else []
 
 

@@ -412,6 +412,9 @@ OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
         {"Parking": "yes|no", "Zustand": "offen|geschlossen", "Later": "open"},
         {"is_open": YES_AND_NO("Zustand", "offen", "geschlossen") + "  # found by its values"},
     ),
+    "codes of states are provinces": ({"St": "NY|CA"}, {"province": '"St"  # found by its values'}),
+    "not all of these are codes of states": ({"ST": "NY|zu"}, {"province": None}),
+    "a column named for provinces is preferred": ({"ST": "NY|CA", "State": "x|y"}, {"province": '"State"'}),
     "yes and no alone do not say what is open": ({"Parking": "yes|no"}, {"is_open": None}),
     "months are their first days": (
         {"created_at": "05-2024|12-2023"},
@@ -519,7 +522,7 @@ def test_records_without_a_word_may_be_closed_if_only_yes_is_written(texts: str,
 def test_a_format_of_dates_is_proposed_if_the_records_prove_it(texts: str, formats: str) -> None:
     text = of_columns(created_at=texts)
     assert entries(text)["created_at"] == f'{{ from = "created_at", date = {formats} }}'
-    assert '# time_zone = "Europe/Berlin"' in text
+    assert '# time_zone = "UTC"' in text
     assert [each.code for each in compiled(text, records(created_at=texts)).diagnostics if each.code == "date"] == []
 
 
