@@ -145,7 +145,7 @@ HOURS: Final = Alphabet(
         *characters(b'-,;:" \n\0+x'),
         *(b"Mo", b"Di", b"PH", b"off", b"9", b"09:00", b"am", b"24/7", b"||", b"9-10,", b"Mo-Su,", b"Dec 24 off;"),
         *(b"Dec 1,", b"Mo 9-10,", b'"opens":"09:00",', b'{"day":"monday","opens":"09:00","closes":"18:00"},'),
-        b'{"validFrom":"2026-12-24","validThrough":"2026-12-24","opens":"09:00","closes":"18:00"},',
+        *(b"0900-1800", b'{"validFrom":"2026-12-24","validThrough":"2026-12-24","opens":"09:00","closes":"18:00"},'),
     ),
     (b"", b"Mo ", b"Dec 24 9-10,", b'"', b"[", b'{"hours":[', b'{"exception_hours":[],"hours":['),
     (b"", b" off", b"]}", b"]"),

@@ -28,8 +28,10 @@ _TOKEN: Final = re.compile(
     r'(?P<always>24/7(?![0-9])|24[^\S\n]?(?:hours|hrs|stunden)\b)|"(?P<comment>[^"]*)"|(?P<year>[0-9]{4})(?![0-9:.h])'
     r"|(?P<hour>[0-9]{1,2})(?![0-9])(?:[:.h](?P<minute>[0-5][0-9])(?::00)?(?![0-9])|(?P<unit>[^\S\n]?h)(?![a-z]))?"
     r"(?:[^\S\n]?(?P<half>[ap])\.?[^\S\n]?m\b\.?)?"
-    r"|(?P<word>[^\W\d_]+)\.?|(?P<sign>\|\||[-,;:])|(?P<line>\n)|(?P<list>[/&])|(?P<other>\S)"
+    r"|(?P<word>[^\W\d_]+)\.?|(?P<sign>\|\||[-,;:+])|(?P<line>\n)|(?P<list>[/&])|(?P<other>\S)"
 )
+# Times without colons that are no years, nor numbers of telephones.
+_FOUR_DIGITS: Final = re.compile(r"(?<![0-9:.-])(0[5-9]|1[0-8])([0-5][05]) ?- ?([0-2][0-9])([0-5][05])(?![0-9:.-])")
 # By language, from monday.
 _NAMES: Final = (
     "monday tuesday wednesday thursday friday saturday sunday",
@@ -74,10 +76,11 @@ _RULE: Final = re.compile(rf"{_LIST}(O|C|N?(?:A|U|BP|{_TIMES}(?:,{_TIMES})*U?)N?
 _DATE: Final = re.compile("(Y)?(M)?(t)(?:-(Y)?(M)?(t))?")
 _EACH_DAYS, _EACH_TIMES, _ANY_DAYS, _END = map(re.compile, (_DAYS, _TIMES, _LIST, r";*\."))
 _UNKNOWN: Final = frozenset("CUP")
+_OPEN_END: Final = re.compile(r"(?<![DH])\+|\+(?![DH])")  # a sign that is not between days
 # Why a token is no rule's after days.
 _REASONS: Final = {
     "-": "a range of days without an end",
-    "Y": "years",
+    "Y": "years, or times without colons",
     **dict.fromkeys("tT", "a time without an end"),
     **dict.fromkeys("DHM", "weekdays within dates"),
 }
@@ -150,7 +153,9 @@ def _applied(rules: Sequence[_Rule], as_of: date) -> Schedule:
 def _rules(found: Sequence[Token]) -> Iterator[_Rule | None]:
     """Yield the rules of tokens in order, None for one that says that hours are unknown. Raises HoursError."""
     kinds = "".join("tT"[not value[1]] if kind == "time" else _LETTERS.get(kind, kind) for kind, value in found)
-    values, at, adds = [value for _, value in found], 0, False
+    if _OPEN_END.search(kinds):
+        raise HoursError("open ends")
+    kinds, values, at, adds = kinds.replace("+", ","), [value for _, value in found], 0, False
     while at < len(kinds) and not _END.match(kinds, at):
         match = _RULE.match(kinds, at)
         if match is None or (match[1] and match[2] == "C"):
@@ -209,7 +214,8 @@ def _interval(opens: Clock, closes: Clock) -> Interval:
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text, with an end. Raises HoursError at the first that has no meaning."""
-    found = [*map(_token, _TOKEN.finditer(text.casefold().translate(_SIGNS))), ("end", "the end")]
+    plain = _FOUR_DIGITS.sub(r"\1:\2-\3:\4", text.casefold().translate(_SIGNS))
+    found = [*map(_token, _TOKEN.finditer(plain)), ("end", "the end")]
     return [token for pair in pairwise(found) if (token := _word(*pair))[0]] + found[-1:]
 
 
@@ -220,8 +226,7 @@ def _token(match: re.Match[str]) -> Token:
     if kind in ("sign", "line", "list"):
         return {"line": ";", "list": ","}.get(kind, match[0]), match[0]
     if kind == "other":
-        reason = "open ends" if match[0] == "+" else f"{match[0]!r} has no meaning"
-        raise HoursError(reason)
+        raise HoursError(f"{match[0]!r} has no meaning")
     return kind, match[kind]
 
 
