@@ -116,7 +116,7 @@ def test_hours_that_are_said_to_be_unknown_are_null_without_an_error(text: str) 
 # A reason -> texts.
 REFUSED: dict[str, list[str]] = {
     "months": ["Jan-Mar 09:00-18:00", "Dec 09:00-18:00"],
-    "years, or times without colons": ["2026 09:00-18:00", "Mo 2000-2200", "Mo-Fr 9-18, 0228-1234"],
+    "years, or times without colons": ["2026 09:00-18:00", "Mo 2000-2200", "Mo-Fr 9-18, 0228-1234", "Mo 0215-1230"],
     "weeks": ["week 1-3 Mo 09:00-18:00"],
     "school holidays": ["SH off"],
     "a date that moves": ["easter off"],

@@ -413,6 +413,7 @@ OF_COLUMNS: dict[str, tuple[dict[str, str], dict[str, str | None]]] = {
         {"is_open": YES_AND_NO("Zustand", "offen", "geschlossen") + "  # found by its values"},
     ),
     "codes of states are provinces": ({"St": "NY|CA"}, {"province": '"St"  # found by its values'}),
+    "a number in a table is that of no house": ({"Number": "5"}, {"address_1": '"address_1"'}),
     "not all of these are codes of states": ({"ST": "NY|zu"}, {"province": None}),
     "a column named for provinces is preferred": ({"ST": "NY|CA", "State": "x|y"}, {"province": '"State"'}),
     "yes and no alone do not say what is open": ({"Parking": "yes|no"}, {"is_open": None}),

@@ -78,6 +78,7 @@ def test_a_column_whose_first_records_have_no_value_is_proposed(form: str) -> No
     assert (store["postal_code"], store["latitude"], store["longitude"]) == ("01234", "40.5", "-90.5")
     assert entries(text)["floor_area"].startswith('{ from = "floor area", kind = "number", invalid = "null"')
     assert "note" in entries(text)
+    assert 'decimal = ","\n' in propose_mapping(nested(numbered({"lat": "40,5", "lng": "-90,5"})), "x")
 
 
 def test_nested_members_that_only_later_records_have_are_proposed() -> None:
