@@ -46,7 +46,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             formats hours
             columns isolation
             batch characters text
-            diagnostics encodings
+            diagnostics
         """,
         "service.web": """
             site
