@@ -51,9 +51,7 @@ ALL: Final = "facets=?&fields=?&sort_by=?&sort_order=?&page_num=?&limit=?&bbox=?
 KNOWN: Final = {
     "/stores": [
         *("", "limit=5&sort_by=name&city=Örebro&page_num=2&sort_order=desc&company_id=A", "limit=5&city=x&limit=5"),
-        *each(
-            "limit={}", "1", "0", "-0", "-3", "null", "", "x", "1000", "1001", "9" * 4301, "-" + "9" * 4300, "&limit="
-        ),
+        *each("limit={}", "1", "0", "-0", "-3", "null", "", "x", "1000", "1001", "9" * 4301, "&limit="),
         *each("page_num={}", "0", "-3", "null", "", "1001", "9" * 4300, "9" * 4301, "1&page_num=1&limit=1&limit=1"),
         "sort_order=1&sort_order=1&sort_by=1&sort_by=1",
         *("city=Toronto&city=&limit=2&city=Ottawa&city=+OTTAWA", "is_open=maybe&is_open=yes&is_open=perhaps"),
