@@ -241,5 +241,6 @@ HEADS = (
     b"POST http://t/health HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
     b"BREW /health HTTP/1.1\r\nHost: t\r\nAccept: application/problem+json\r\n\r\n",
     b"CONNECT t:80 HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+    b"GET /\n\r\n\r\nHEAD /health HTTP/1.0\r\n\r\n",  # the line of HTTP/0.9
 )
 CHUNKS = (b"5;a=b\r\nhello\r\n0\r\nx: y\r\n\r\nGET", b'1;a="b\\""\r\n\r\r\n000\r\n\r\n', b"fffff\r\n")

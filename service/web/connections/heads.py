@@ -102,12 +102,13 @@ class HeadReader:
             return reject(HeaderFieldsTooLarge(), bytes(received[:end]))
         if head_end < 0 and not messages:
             return None
-        # The parser disagrees about where the head ends, or accepts `CONNECT ` without a target.
-        if head_end < 0 or len(messages) != 1 or messages[0][0].url is None:
+        message = messages[0][0] if head_end >= 0 and len(messages) == 1 else None
+        # The parser disagrees about where the head ends, accepts a line of HTTP/0.9 with LF alone, behind which it sees
+        # the end only in the same packet, or `CONNECT ` without a target.
+        if message is None or _ends_with_lf(message, received) or message.url is None:
             return reject(BadRequest(), b"")
         del received[:end]
         self.parsed = self.held = self.line_end_bytes = 0
-        message = messages[0][0]
         if end > _KEPT_BYTES or len(message.headers) > _KEPT_FIELDS:
             self._parser = None
         return message
@@ -148,6 +149,10 @@ class HeadReader:
             self._error = _error(error)
             return ()
         return messages
+
+
+def _ends_with_lf(message: RawRequestMessage, head: bytearray) -> bool:
+    return not message.version.major and not head[: head.find(b"\n")].endswith(b"\r")
 
 
 def _parser() -> HttpRequestParser:
