@@ -118,9 +118,9 @@ def warn_about_keys(settings: Settings) -> None:
     Raises ClickException for a damaged key file.
     """
     entries: Sequence[KeyEntry] = ()
-    source = options.setting_source("api_key")
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
+            source = options.setting_source("api_key")
             _log.warning("%s: key %d looks like a key of `keys new` but is mistyped or truncated", source, number)
     if settings.key_file:
         file = Path(settings.key_file)
@@ -143,7 +143,7 @@ def warn_about_keys(settings: Settings) -> None:
 def warn_about_contrast(accent: str) -> None:
     """Log a warning if texts in the colour of the public page, or on it, are hard to read."""
     if accent and (contrast := _contrast_to_white(accent)) < _READABLE:
-        _log.warning("--accent: the contrast of %s to white is %.1f, texts need 4.5", accent, contrast)
+        _log.warning("--accent: the contrast of %s to white is %.1f, texts need %s", accent, contrast, _READABLE)
 
 
 @click.command(

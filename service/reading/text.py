@@ -23,7 +23,7 @@ _MARK: Final = "\ufeff"
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
 _LONGEST_MARK: Final = 4  # bytes, that of UTF-32
-# zipfile raises all of these for damaged archives, NotImplementedError of RuntimeError.
+# zipfile raises all of these for damaged archives, and NotImplementedError, which is a RuntimeError.
 ZIP_DAMAGE: Final = (BadZipFile, EOFError, OSError, OverflowError, RuntimeError, ValueError, struct.error, zlib.error)
 _UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)

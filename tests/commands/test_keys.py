@@ -203,10 +203,9 @@ def test_a_public_page_without_a_valid_public_key_or_with_an_unreadable_accent_i
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     public = made(file, "--public", "--origin", "https://shop.example")
-    with serve.make_context("serve", []):
-        for key in (public, made(file, name="secret"), new_key("sd_pub_")):
-            warn_about_keys(Settings(explorer_key=key, key_file=str(file)))
-        warn_about_keys(Settings(explorer_key=new_key("sd_pub_"), no_auth=True))
+    for key in (public, made(file, name="secret"), new_key("sd_pub_")):
+        warn_about_keys(Settings(explorer_key=key, key_file=str(file)))
+    warn_about_keys(Settings(explorer_key=new_key("sd_pub_"), no_auth=True))
     for accent in ("", "#767676", *PALE):
         warn_about_contrast(accent)
     missing = "the public page shows no stores: its --explorer-key is no valid public key of --key-file"
